@@ -1,0 +1,8 @@
+"""Markets, the account step, strategies and metrics. Imports only pricing.
+
+Importing this package switches jax to 64-bit floats; the float32 account of screening sweeps is asked for by dtype.
+"""
+
+import jax
+
+jax.config.update("jax_enable_x64", True)

@@ -1,0 +1,1 @@
+"""Datasets: what the agent is asked, and how each answer is scored."""

@@ -1,0 +1,194 @@
+"""What a dataset gives the engine: tasks, conversations and scores.
+
+A dataset draws :class:`Case` objects from a seed. A case holds the public :class:`Task` and opens a
+:class:`Session`, the conversation about it. The session holds the truth: only what ``opening`` and ``reply``
+return is ever sent to an agent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Literal, Protocol, TypeAlias, get_args
+
+Json: TypeAlias = Any
+"""A value that ``json.dumps(..., allow_nan=False)`` accepts."""
+
+Section: TypeAlias = Literal[
+    "knowledge_retrieval", "analytical_reasoning", "options_trading", "crypto_trading", "professional_tasks"
+]
+SECTIONS: tuple[Section, ...] = get_args(Section)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One piece of work, as the agent may see it.
+
+    Attributes
+    ----------
+    task_id
+        Stable for a given (dataset version, seed, options); tells nothing about the answer.
+    section, dataset
+        Where the score counts.
+    category
+        The field's name for this kind of work, for example ``Greeks Analysis``.
+    family
+        What tasks that are not independent of each other share (question template, market window). Standard errors
+        are clustered by it.
+    as_of
+        Simulation date: no tool serves data known later.
+    question
+        The text of the task, without the answer format.
+    answer_format
+        Plain words (or a JSON schema in words) saying how the answer is to be written, so that an honest agent never
+        loses to the parser.
+    answer_schema
+        JSON schema of a typed answer, or None when the answer is text.
+    context
+        Data that belongs to the question (tables, quotes, parameters), JSON.
+    servers
+        MCP servers that this task needs to be answerable. All six are offered in any case; when one of these is
+        unavailable the task is ``infra_unavailable``.
+    chance_score
+        Expected score, 0 to 100, of blind guessing (multiple-choice-like tasks only).
+    """
+
+    task_id: str
+    section: Section
+    dataset: str
+    category: str
+    family: str
+    as_of: date
+    question: str
+    answer_format: str
+    answer_schema: Mapping[str, Json] | None = None
+    context: Mapping[str, Json] = field(default_factory=dict)
+    servers: tuple[str, ...] = ()
+    chance_score: float = 0.0
+
+
+@dataclass(frozen=True)
+class Score:
+    """The verdict on one finished conversation.
+
+    Attributes
+    ----------
+    value
+        Score on the 0-100 scale **before** clipping. It may be negative where skill is measured around zero (crypto);
+        everywhere else it lies in [0, 100]. Section means are taken over these values and clipped at the end, so that
+        luck around zero does not add up to a score.
+    passed
+        Whether the task counts as passed.
+    parts
+        The dimensions the value is made of, each on 0-100.
+    details
+        What the report shows: expected and given values, explanations. JSON, public once the run is over.
+    reason
+        One line that says why the score is what it is.
+    """
+
+    value: float
+    passed: bool
+    parts: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, Json] = field(default_factory=dict)
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.value) or self.value > 100.0 + 1e-9:
+            raise ValueError(f"score value must be finite and at most 100, got {self.value!r}")
+
+
+class Session(Protocol):
+    """One conversation about one task, from the harness's side. Deterministic: replaying the same replies through a
+    fresh session gives the same score, which is how stored runs are scored again.
+    """
+
+    def opening(self) -> dict[str, Json]:
+        """Return the first message body. The engine adds ``as_of`` and ``mcp_servers`` and sends it as JSON."""
+        ...
+
+    def reply(self, text: str) -> dict[str, Json] | None:
+        """Take the agent's reply; return the next message body, or None when the conversation is over."""
+        ...
+
+    def score(self) -> Score:
+        """Return the verdict on what was said so far. A conversation cut short is scored on what there is."""
+        ...
+
+    def oracle(self) -> str:
+        """Return the perfect reply to the latest message. Called by the in-process oracle only."""
+        ...
+
+
+@dataclass(frozen=True)
+class Case:
+    """A task and the way to open a conversation about it."""
+
+    task: Task
+    open: Callable[[], Session]
+
+
+class Dataset(Protocol):
+    """A source of cases. One folder of ``evaluators/`` each; one row in ``evaluators.registry.DATASETS``."""
+
+    name: str
+    section: Section
+    version: str
+
+    def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
+        """Draw ``count`` cases; the same arguments give the same cases, and a longer draw starts with a shorter one.
+
+        ``options`` are the dataset's own keys of the YAML entry (``task_types``, ``languages``, ``transforms``,
+        ``variant``, ...); an unknown key or value raises ``ValueError`` naming the key, the value and what is allowed.
+        """
+        ...
+
+    def data_hash(self, options: Mapping[str, Json]) -> str:
+        """Return the sha256 of everything that a score depends on besides seed and options (bank files, tables)."""
+        ...
+
+
+def question_message(task: Task) -> dict[str, Json]:
+    """Return the message body of a one-question task, readable by people, models and existing purple agents."""
+    body: dict[str, Json] = {
+        "type": "question",
+        "question": f"{task.question}\n\n{task.answer_format}",
+        "category": task.category,
+        "answer_format": task.answer_format,
+    }
+    if task.answer_schema is not None:
+        body["answer_schema"] = dict(task.answer_schema)
+    if task.context:
+        body["context"] = dict(task.context)
+    for key in ("ticker", "fiscal_year"):
+        if key in task.context:
+            body[key] = task.context[key]
+    return body
+
+
+@dataclass
+class SingleTurn:
+    """The session of a task that is answered by one reply."""
+
+    task: Task
+    judge: Callable[[str], Score]
+    gold_text: str
+    answer: str = ""
+
+    def opening(self) -> dict[str, Json]:
+        """Return the question."""
+        return question_message(self.task)
+
+    def reply(self, text: str) -> None:
+        """Keep the answer; the conversation is over."""
+        self.answer = text
+
+    def score(self) -> Score:
+        """Judge the answer (an empty one when there was none)."""
+        return self.judge(self.answer)
+
+    def oracle(self) -> str:
+        """Return the gold answer as an agent would write it."""
+        return self.gold_text

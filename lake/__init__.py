@@ -1,0 +1,1 @@
+"""Point-in-time data: every query names the date it is asked on."""

@@ -1,0 +1,1 @@
+"""The six tool servers that an agent may call while it works on a task."""

@@ -1,0 +1,28 @@
+"""The six servers: name, port, environment name, module. One row each."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class ServerSpec(NamedTuple):
+    """A row of the catalogue."""
+
+    name: str
+    port: int
+    environment_name: str
+    module: str
+    title: str
+
+
+SERVERS: dict[str, ServerSpec] = {
+    row.name: row
+    for row in (
+        ServerSpec("edgar", 8101, "MCP_EDGAR_URL", "mcp_servers.edgar", "SEC EDGAR"),
+        ServerSpec("yfinance", 8102, "MCP_YFINANCE_URL", "mcp_servers.yfinance", "Yahoo Finance"),
+        ServerSpec("sandbox", 8103, "MCP_SANDBOX_URL", "mcp_servers.sandbox", "Python Sandbox"),
+        ServerSpec("options", 8104, "MCP_OPTIONS_URL", "mcp_servers.options", "Options Chain"),
+        ServerSpec("trading", 8105, "MCP_TRADING_URL", "mcp_servers.trading", "Trading Simulator"),
+        ServerSpec("risk", 8106, "MCP_RISK_URL", "mcp_servers.risk", "Risk Metrics"),
+    )
+}

@@ -1,0 +1,31 @@
+"""Switches every test runs under, and the data that some need."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import jax
+import pytest
+
+jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_numpy_rank_promotion", "raise")
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED_DATA = ROOT.parent / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if SHARED_DATA.is_dir():
+        return
+    if os.environ.get("TRADERBENCH_REQUIRE_SHARED_DATA"):
+        raise pytest.UsageError(f"the real data is required here and missing: {SHARED_DATA}")
+    skip = pytest.mark.skip(reason="needs ../shared/data beside the project")
+    for item in items:
+        if item.get_closest_marker("shared_data"):
+            item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    return SHARED_DATA
