@@ -1,0 +1,202 @@
+"""Serve a function (text in, text out) as an A2A agent: versions 1.0 and 0.3 on one address.
+
+The programs in this folder share this file and nothing else. It knows A2A and no finance; it imports nothing of the
+project, so a program may be copied out together with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import uvicorn
+from a2a.helpers import new_task_from_user_message, new_text_message, new_text_part
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.context import ServerCallContext
+from a2a.server.events import EventQueue
+from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
+from a2a.server.tasks import InMemoryTaskStore, TaskStore, TaskUpdater
+from a2a.types import (
+    AgentCapabilities,
+    AgentCard,
+    AgentInterface,
+    AgentSkill,
+    ListTasksRequest,
+    ListTasksResponse,
+    Task,
+    TaskState,
+)
+from starlette.applications import Starlette
+
+MAX_FINISHED_TASKS = 64
+PROTOCOL_VERSIONS = ("1.0", "0.3")
+FINISHED = (
+    TaskState.TASK_STATE_COMPLETED,
+    TaskState.TASK_STATE_FAILED,
+    TaskState.TASK_STATE_CANCELED,
+    TaskState.TASK_STATE_REJECTED,
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an agent says.
+
+    Attributes
+    ----------
+    text
+        Sent as one text part.
+    usage
+        ``{"input_tokens", "output_tokens", "cost_usd"}``, sent as metadata ``usage`` of the artifact, or None.
+    rejected
+        Whether the request was refused; ``text`` says why.
+    """
+
+    text: str
+    usage: dict[str, float] | None = None
+    rejected: bool = False
+
+
+Progress: TypeAlias = Callable[[str], Awaitable[None]]
+Respond: TypeAlias = Callable[[str, str, Progress], Awaitable[Answer]]
+"""``respond(text, context_id, progress)``: answer the message ``text`` of the conversation ``context_id``."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What an agent's card says about it."""
+
+    name: str
+    description: str
+    skill: str
+    version: str = "1.0.0"
+
+
+def agent_card(profile: Profile, *, url: str) -> AgentCard:
+    """Return the card of an agent that serves every protocol version at ``url``."""
+    return AgentCard(
+        name=profile.name,
+        description=profile.description,
+        version=profile.version,
+        supported_interfaces=[
+            AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=version)
+            for version in PROTOCOL_VERSIONS
+        ],
+        capabilities=AgentCapabilities(streaming=True),
+        default_input_modes=["text/plain", "application/json"],
+        default_output_modes=["text/plain", "application/json"],
+        skills=[AgentSkill(id=profile.skill, name=profile.skill, description=profile.description, tags=["finance"])],
+    )
+
+
+class _Executor(AgentExecutor):
+    def __init__(self, respond: Respond) -> None:
+        self._respond = respond
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        if context.message is None:
+            raise ValueError("a request without a message")
+        task = context.current_task or new_task_from_user_message(context.message)
+        if context.current_task is None:
+            await event_queue.enqueue_event(task)
+        updater = TaskUpdater(event_queue, task.id, task.context_id)
+
+        def said(text: str) -> Any:
+            return new_text_message(text, context_id=task.context_id, task_id=task.id)
+
+        async def progress(text: str) -> None:
+            await updater.start_work(said(text))
+
+        await updater.start_work()
+        try:
+            answer = await self._respond(context.get_user_input(), task.context_id, progress)
+        except Exception as error:
+            logging.getLogger("agent").exception("the agent failed")
+            await updater.failed(said(f"{type(error).__name__}: {error}"))
+            return
+        if answer.rejected:
+            await updater.reject(said(answer.text))
+            return
+        metadata = {"usage": answer.usage} if answer.usage else None
+        await updater.add_artifact([new_text_part(answer.text)], name="answer", metadata=metadata, last_chunk=True)
+        await updater.complete()
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        if context.task_id and context.context_id:
+            await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
+
+
+class BoundedTaskStore(TaskStore):
+    """Keep the running tasks and the ``capacity`` latest finished ones; a long-lived agent stays small."""
+
+    def __init__(self, capacity: int = MAX_FINISHED_TASKS) -> None:
+        self._tasks = InMemoryTaskStore()
+        self._finished: OrderedDict[str, ServerCallContext] = OrderedDict()
+        self._capacity = capacity
+
+    async def save(self, task: Task, context: ServerCallContext) -> None:
+        """Keep ``task``; drop the oldest finished one beyond the capacity."""
+        await self._tasks.save(task, context)
+        if task.status.state in FINISHED:
+            self._finished[task.id] = context
+            self._finished.move_to_end(task.id)
+        while len(self._finished) > self._capacity:
+            oldest, owner = self._finished.popitem(last=False)
+            await self._tasks.delete(oldest, owner)
+
+    async def get(self, task_id: str, context: ServerCallContext) -> Task | None:
+        """Return the task, or None when it is unknown or dropped."""
+        return await self._tasks.get(task_id, context)
+
+    async def list(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
+        """Return the tasks that are kept."""
+        return await self._tasks.list(params, context)
+
+    async def delete(self, task_id: str, context: ServerCallContext) -> None:
+        """Drop a task."""
+        self._finished.pop(task_id, None)
+        await self._tasks.delete(task_id, context)
+
+
+def build_app(profile: Profile, respond: Respond, *, url: str) -> Starlette:
+    """Return the ASGI application: both card addresses and the JSON-RPC endpoint at ``/``."""
+    card = agent_card(profile, url=url)
+    handler = DefaultRequestHandler(agent_executor=_Executor(respond), task_store=BoundedTaskStore(), agent_card=card)
+    return Starlette(
+        routes=[
+            *create_agent_card_routes(card),
+            *create_agent_card_routes(card, card_url="/.well-known/agent.json"),
+            *create_jsonrpc_routes(handler, rpc_url="/", enable_v0_3_compat=True),
+        ]
+    )
+
+
+def add_server_flags(parser: argparse.ArgumentParser, *, port: int) -> None:
+    """Add the flags that every agent program takes."""
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
+    parser.add_argument("--port", type=int, default=port, help=f"port to listen on (default {port})")
+    parser.add_argument("--card-url", default="", help="URL that the agent card advertises (default http://HOST:PORT/)")
+
+
+def parse_flags(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Parse the command line; flags of other platforms are named on stderr and otherwise ignored."""
+    flags, unknown = parser.parse_known_args()
+    if unknown:
+        logging.getLogger("agent").warning("ignoring unknown arguments: %s", " ".join(unknown))
+    return flags
+
+
+def serve(profile: Profile, respond: Respond, flags: argparse.Namespace) -> None:
+    """Serve until the process is told to stop."""
+    url = flags.card_url or f"http://{flags.host}:{flags.port}/"
+    app = build_app(profile, respond, url=url)
+    config = uvicorn.Config(
+        app, host=flags.host, port=flags.port, log_level="warning", timeout_graceful_shutdown=2, access_log=False
+    )
+    asyncio.run(uvicorn.Server(config).serve())

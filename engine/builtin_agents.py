@@ -1,0 +1,198 @@
+"""The agents that ship with the project, each in a process of its own and spoken to over A2A like a stranger's.
+
+A built-in agent gets an empty environment and an empty home: no key, no seed and no path of the harness. It ends with
+the process that started it, even when that one is killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from engine.agent_client import A2AAgent, connect
+from engine.agent_failure import AgentFailure
+
+START_TIMEOUT_S = 30.0
+STOP_TIMEOUT_S = 3.0
+START_ATTEMPTS = 3
+
+
+class BuiltinAgent(NamedTuple):
+    """A row of the list of built-in agents.
+
+    ``inherits`` names the environment variables that it gets from ours because it cannot work without them.
+    """
+
+    program: str
+    arguments: tuple[str, ...] = ()
+    inherits: tuple[str, ...] = ()
+
+
+BUILTIN_AGENTS: dict[str, BuiltinAgent] = {
+    "null": BuiltinAgent("reference", ("--kind", "null")),
+    "echo": BuiltinAgent("reference", ("--kind", "echo")),
+    "keyword": BuiltinAgent("reference", ("--kind", "keyword")),
+    "random": BuiltinAgent("reference", ("--kind", "random")),
+    "quant": BuiltinAgent("quant"),
+    "llm": BuiltinAgent("llm", inherits=("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL")),
+}
+
+# prctl(PR_SET_PDEATHSIG) outlives exec, and a process started between the death of its parent and the call would miss
+# the signal: hence the second look at the parent.
+_LAUNCHER = """
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(1, 9)
+if os.getppid() != int(sys.argv[1]):
+    sys.exit(1)
+os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
+"""
+
+
+def locate_programs() -> Path:
+    """Return the folder of agent programs: beside the packages in a checkout, inside ``engine`` when installed."""
+    engine = Path(__file__).resolve().parent
+    for folder in (engine.parent / "agents", engine / "_programs" / "agents"):
+        if (folder / "a2a_service.py").is_file():
+            return folder
+    raise FileNotFoundError("the agent programs are missing from this installation")
+
+
+def lookup(name: str) -> BuiltinAgent:
+    """Return the row of ``name`` (with or without ``builtin:``); an unknown name lists what exists."""
+    name = name.removeprefix("builtin:")
+    if name not in BUILTIN_AGENTS:
+        raise ValueError(f"unknown built-in agent {name!r}; available: {', '.join(sorted(BUILTIN_AGENTS))}")
+    return BUILTIN_AGENTS[name]
+
+
+def command(name: str, *, host: str, port: int, arguments: Sequence[str] = ()) -> list[str]:
+    """Return the command line, after the interpreter, that serves the agent ``name``."""
+    row = lookup(name)
+    program = str(locate_programs() / row.program)
+    return [program, "--host", host, "--port", str(port), *row.arguments, *arguments]
+
+
+@asynccontextmanager
+async def start(
+    name: str, *, port: int | None = None, env: Mapping[str, str] | None = None, arguments: Sequence[str] = ()
+) -> AsyncIterator[A2AAgent]:
+    """Run the built-in agent ``name`` while the block runs; yield it connected.
+
+    Parameters
+    ----------
+    name
+        A key of :data:`BUILTIN_AGENTS`, with or without ``builtin:``.
+    port
+        Port to serve on; None takes a free one.
+    env
+        Environment variables added to the nearly empty environment of the agent.
+    arguments
+        More flags for the program.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+    AgentFailure
+        When the agent does not come up within 30 s; the message ends with the last line that it wrote.
+    """
+    row = lookup(name)
+    with tempfile.TemporaryDirectory(prefix="traderbench-agent-") as home:
+        environment = _environment(home, row, env or {})
+        process, agent = await _bring_up(name, port, environment, arguments, Path(home))
+        try:
+            yield agent
+        finally:
+            await agent.close()
+            await _stop(process)
+
+
+async def _bring_up(
+    name: str, port: int | None, environment: dict[str, str], arguments: Sequence[str], home: Path
+) -> tuple[subprocess.Popen[bytes], A2AAgent]:
+    # Between finding a free port and listening on it another process can take it: then the next one is tried.
+    for attempt in range(START_ATTEMPTS):
+        chosen = port or _free_port()
+        process = _launch(command(name, host="127.0.0.1", port=chosen, arguments=arguments), environment, home)
+        try:
+            return process, await _connect_when_up(process, chosen, home)
+        except BaseException as error:
+            exited = process.poll() is not None
+            await _stop(process)
+            if not (isinstance(error, AgentFailure) and exited and port is None and attempt + 1 < START_ATTEMPTS):
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _environment(home: str, row: BuiltinAgent, extra: Mapping[str, str]) -> dict[str, str]:
+    kept = ("PATH", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "TZ", *row.inherits)
+    base = {key: os.environ[key] for key in kept if key in os.environ}
+    return base | {"HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"} | dict(extra)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _launch(arguments: list[str], environment: dict[str, str], home: Path) -> subprocess.Popen[bytes]:
+    with (home / "agent.log").open("wb") as log:
+        return subprocess.Popen(
+            [sys.executable, "-I", "-c", _LAUNCHER, str(os.getpid()), "-I", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=home,
+            env=environment,
+            start_new_session=True,
+        )
+
+
+async def _connect_when_up(process: subprocess.Popen[bytes], port: int, home: Path) -> A2AAgent:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while True:
+        if process.poll() is not None:
+            raise AgentFailure("unreachable", f"the agent ended at its start: {_last_line(home)}")
+        try:
+            agent = await connect(f"http://127.0.0.1:{port}", timeout_s=max(0.1, deadline - time.monotonic()))
+        except AgentFailure as error:
+            if time.monotonic() >= deadline:
+                raise AgentFailure("timeout", f"the agent did not come up: {_last_line(home) or error}") from error
+            await asyncio.sleep(0.05)
+            continue
+        if process.poll() is None:
+            return agent
+        await agent.close()
+
+
+def _last_line(home: Path) -> str:
+    lines = (home / "agent.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return lines[-1][:200] if lines else "it wrote nothing"
+
+
+async def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End the process group: asked first, killed after ``STOP_TIMEOUT_S``."""
+    _signal_group(process, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_TIMEOUT_S
+    while process.poll() is None and time.monotonic() < deadline:
+        await asyncio.sleep(0.02)
+    _signal_group(process, signal.SIGKILL)
+    process.wait()
+
+
+def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:
+        pass
