@@ -47,6 +47,8 @@ BUILTIN_AGENTS: dict[str, BuiltinAgent] = {
     "llm": BuiltinAgent("llm", inherits=("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL")),
 }
 
+NAMES: tuple[str, ...] = tuple(sorted(BUILTIN_AGENTS))
+
 # prctl(PR_SET_PDEATHSIG) outlives exec, and a process started between the death of its parent and the call would miss
 # the signal: hence the second look at the parent.
 _LAUNCHER = """

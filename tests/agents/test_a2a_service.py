@@ -1,0 +1,134 @@
+"""What every agent of the project serves: both protocol versions, both card addresses, bounded memory.
+
+The outside check is the client of the A2A SDK, which is not used by the harness.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+AGENTS = Path(__file__).resolve().parents[2] / "agents"
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.syspath_prepend(str(AGENTS))
+    import a2a_service
+
+    yield a2a_service
+    sys.modules.pop("a2a_service", None)
+
+
+def _client(service: Any, answer: Any) -> httpx.AsyncClient:
+    async def respond(text: str, context_id: str, progress: Any) -> Any:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer if answer is not None else service.Answer(text.upper())
+
+    app = service.build_app(service.Profile("test", "a test agent", "testing"), respond, url="http://agent/")
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://agent")
+
+
+def _post(service: Any, body: dict[str, Any], answer: Any = None) -> Any:
+    async def run() -> Any:
+        async with _client(service, answer) as client:
+            headers = {"A2A-Version": "1.0"} if body["method"][0].isupper() else {}
+            return (await client.post("/", json=body, headers=headers)).json()
+
+    return asyncio.run(run())
+
+
+SEND_1_0 = {
+    "jsonrpc": "2.0",
+    "id": "1",
+    "method": "SendMessage",
+    "params": {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hello"}]}},
+}
+SEND_0_3 = {
+    "jsonrpc": "2.0",
+    "id": "1",
+    "method": "message/send",
+    "params": {
+        "message": {"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "hello"}]}
+    },
+}
+
+
+def test_both_card_addresses_serve_a_card_with_both_versions(service: Any) -> None:
+    async def run() -> list[Any]:
+        async with _client(service, None) as client:
+            paths = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+            return [(await client.get(path)).json() for path in paths]
+
+    new, old = asyncio.run(run())
+    assert new == old
+    assert [row["protocolVersion"] for row in new["supportedInterfaces"]] == ["1.0", "0.3"]
+    assert new["url"] == "http://agent/" and new["protocolVersion"].startswith("0.3")
+
+
+def test_version_1_0_gets_one_text_part_and_the_usage(service: Any) -> None:
+    usage = {"input_tokens": 12, "output_tokens": 3, "cost_usd": 0.25}
+    task = _post(service, SEND_1_0, service.Answer("42", usage=usage))["result"]["task"]
+    assert task["status"]["state"] == "TASK_STATE_COMPLETED"
+    (artifact,) = task["artifacts"]
+    assert artifact["parts"] == [{"text": "42"}]
+    assert artifact["metadata"]["usage"] == usage
+
+
+def test_version_0_3_gets_the_same_answer(service: Any) -> None:
+    task = _post(service, SEND_0_3)["result"]
+    assert task["kind"] == "task" and task["status"]["state"] == "completed"
+    assert [part["text"] for part in task["artifacts"][0]["parts"]] == ["HELLO"]
+
+
+def test_a_refusal_is_a_rejected_task_with_a_text(service: Any) -> None:
+    task = _post(service, SEND_1_0, service.Answer("not for me", rejected=True))["result"]["task"]
+    assert task["status"]["state"] == "TASK_STATE_REJECTED"
+    assert task["status"]["message"]["parts"] == [{"text": "not for me"}]
+
+
+def test_an_agent_that_raises_fails_its_task_and_not_its_server(service: Any) -> None:
+    task = _post(service, SEND_1_0, RuntimeError("broken"))["result"]["task"]
+    assert task["status"]["state"] == "TASK_STATE_FAILED"
+    assert "RuntimeError: broken" in task["status"]["message"]["parts"][0]["text"]
+
+
+def test_the_task_store_forgets_the_oldest_finished_tasks_and_no_running_one(service: Any) -> None:
+    from a2a.server.context import ServerCallContext
+    from a2a.types import Task, TaskState, TaskStatus
+
+    async def run() -> list[bool]:
+        store, context = service.BoundedTaskStore(capacity=3), ServerCallContext()
+        await store.save(Task(id="running", status=TaskStatus(state=TaskState.TASK_STATE_WORKING)), context)
+        for index in range(10):
+            finished = TaskStatus(state=TaskState.TASK_STATE_COMPLETED)
+            await store.save(Task(id=f"t{index}", status=finished), context)
+        return [await store.get(name, context) is not None for name in ("running", "t0", "t6", "t7", "t9")]
+
+    assert asyncio.run(run()) == [True, False, False, True, True]
+
+
+def test_the_client_of_the_sdk_gets_the_answer_in_both_versions(service: Any) -> None:
+    from a2a.client import ClientConfig, ClientFactory
+    from a2a.helpers import get_stream_response_text, new_text_message
+    from a2a.types import Role, SendMessageRequest
+
+    async def run(version: str) -> str:
+        async with _client(service, None) as http:
+            card = service.agent_card(service.Profile("test", "a test agent", "testing"), url="http://agent/")
+            kept = [row for row in card.supported_interfaces if row.protocol_version == version]
+            del card.supported_interfaces[:]
+            card.supported_interfaces.extend(kept)
+            client = ClientFactory(ClientConfig(httpx_client=http, streaming=True)).create(card)
+            request = SendMessageRequest(message=new_text_message("hello", role=Role.ROLE_USER))
+            texts = [get_stream_response_text(event) async for event in client.send_message(request)]
+            return "".join(texts)
+
+    assert [asyncio.run(run(version)) for version in ("1.0", "0.3")] == ["HELLO", "HELLO"]

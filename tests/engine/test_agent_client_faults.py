@@ -1,0 +1,376 @@
+"""Whatever an agent does on the wire, an exchange ends in bounded time: with a reply or with an AgentFailure.
+
+The agents here are raw TCP servers, so that they can do what no HTTP library would let them do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import time
+import tracemalloc
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from engine.agent_client import AgentFailure, Reply, Usage, connect
+
+Behaviour = Callable[[asyncio.StreamWriter, dict[str, Any]], Awaitable[None]]
+STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def card(port: int, *, version: str = "1.0", streaming: bool = True) -> dict[str, Any]:
+    interface = {"url": f"http://127.0.0.1:{port}/", "protocolBinding": "JSONRPC", "protocolVersion": version}
+    return {"name": "faulty", "supportedInterfaces": [interface], "capabilities": {"streaming": streaming}}
+
+
+def http(body: bytes, *, status: str = "200 OK", kind: str = "application/json", more: str = "") -> bytes:
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{more}\r\n"
+    return head.encode() + body
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def sse(request: dict[str, Any], result: dict[str, Any]) -> bytes:
+    event = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result})
+    return chunk(f"data: {event}\r\n\r\n".encode())
+
+
+def completed(text: str = "done", *, task: str = "t1", context: str = "c1") -> dict[str, Any]:
+    artifact = {"artifactId": "a", "parts": [{"text": text}]}
+    status = {"state": "TASK_STATE_COMPLETED"}
+    return {"task": {"id": task, "contextId": context, "status": status, "artifacts": [artifact]}}
+
+
+def answer(request: dict[str, Any], result: dict[str, Any]) -> bytes:
+    return http(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode())
+
+
+async def _request(reader: asyncio.StreamReader) -> tuple[str, dict[str, Any]]:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    length = next((int(line.split(":")[1]) for line in head.lower().split("\r\n") if "content-length" in line), 0)
+    body = await reader.readexactly(length)
+    return head.split("\r\n")[0], json.loads(body) if body else {}
+
+
+async def against(
+    behaviour: Behaviour, *messages: str, timeout_s: float = 5.0, **card_options: Any
+) -> list[Reply | AgentFailure]:
+    """Send the messages in one conversation to an agent that answers every POST with ``behaviour``."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                line, request = await _request(reader)
+                if line.startswith("GET"):
+                    writer.write(http(json.dumps(card(port, **card_options)).encode()))
+                else:
+                    await behaviour(writer, request)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    agent = await connect(f"http://127.0.0.1:{port}")
+    conversation = agent.conversation("task")
+    outcomes: list[Reply | AgentFailure] = []
+    try:
+        for message in messages or ("hello",):
+            try:
+                outcomes.append(await conversation.send(message, timeout_s=timeout_s))
+            except AgentFailure as failure:
+                outcomes.append(failure)
+    finally:
+        await agent.close()
+        server.close()
+    return outcomes
+
+
+def failure(behaviour: Behaviour, **options: Any) -> AgentFailure:
+    started = time.monotonic()
+    outcome = asyncio.run(against(behaviour, **options))[-1]
+    assert isinstance(outcome, AgentFailure), outcome
+    assert "\n" not in str(outcome) and len(str(outcome)) <= 300
+    assert time.monotonic() - started < 5.0
+    return outcome
+
+
+def replying(body: bytes) -> Behaviour:
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        writer.write(body)
+
+    return behave
+
+
+def streaming(*results: dict[str, Any]) -> Behaviour:
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        writer.write(STREAM_HEAD + b"".join(sse(request, result) for result in results) + b"0\r\n\r\n")
+
+    return behave
+
+
+def test_a_streamed_reply_is_read() -> None:
+    assert asyncio.run(against(streaming(completed("42"))))[0] == Reply("42", Usage())
+
+
+def test_an_agent_that_hangs_before_the_headers_times_out() -> None:
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        await asyncio.sleep(30)
+
+    assert failure(behave, timeout_s=0.3).kind == "timeout"
+
+
+def test_one_byte_at_a_time_does_not_extend_the_deadline() -> None:
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        writer.write(STREAM_HEAD)
+        while True:
+            writer.write(chunk(b":"))
+            await writer.drain()
+            await asyncio.sleep(0.02)
+
+    assert failure(behave, timeout_s=0.4).kind == "timeout"
+
+
+def test_endless_keep_alive_comments_do_not_extend_the_deadline() -> None:
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        writer.write(STREAM_HEAD)
+        while True:
+            writer.write(chunk(b": ping\r\n\r\n"))
+            await writer.drain()
+            await asyncio.sleep(0.01)
+
+    assert failure(behave, timeout_s=0.4).kind == "timeout"
+
+
+def test_an_agent_that_dies_in_mid_stream_is_unreachable() -> None:
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        writer.write(STREAM_HEAD + b'1000\r\ndata: {"jsonrpc"')
+        await writer.drain()
+        writer.close()
+
+    assert failure(behave).kind == "unreachable"
+
+
+def test_a_stream_that_ends_before_the_task_is_a_protocol_failure() -> None:
+    working = {"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}
+    outcome = failure(streaming(working))
+    assert outcome.kind == "protocol" and "'working'" in str(outcome)
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        (b'{"jsonrpc": "2.0", "id": ', "not valid JSON"),
+        (b"<html>hello</html>", "not valid JSON"),
+        (b"\xff\xfe{}", "not valid JSON"),
+        (b'{"result": NaN}', "NaN is not JSON"),
+        (b'{"result": 1e999}', "out of range"),
+        (b'{"result": ' + b"9" * 5000 + b"}", "not valid JSON"),
+        (b'{"a": 1, "a": 2}', "same key twice"),
+        (b"[" * 100_000, "deeper than 64"),
+        (b"[" * 80 + b"]" * 80, "deeper than 64"),
+        (b"[]", "must be a JSON object"),
+        (b'{"id": "another", "result": {}}', "another request"),
+        (b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": "broken\\nhere"}}', "broken here"),
+    ],
+)
+def test_a_body_that_is_no_answer_is_refused(body: bytes, complaint: str) -> None:
+    assert complaint in str(failure(replying(http(body))))
+
+
+def test_a_body_announced_as_a_gigabyte_is_not_read() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000000000\r\n\r\n"
+    assert failure(replying(head)).kind == "too_large"
+
+
+def test_an_endless_body_is_cut_at_the_cap() -> None:
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        while True:
+            writer.write(b" " * 1_000_000)
+            await writer.drain()
+
+    assert failure(behave).kind == "too_large"
+
+
+def test_an_endless_line_of_a_stream_is_cut_at_the_cap() -> None:
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        writer.write(STREAM_HEAD)
+        while True:
+            writer.write(chunk(b"x" * 1_000_000))
+            await writer.drain()
+
+    assert failure(behave).kind == "too_large"
+
+
+def test_a_gzip_bomb_never_unfolds_in_memory() -> None:
+    bomb = gzip.compress(b" " * 256_000_000, compresslevel=9)
+    tracemalloc.start()
+    outcome = failure(replying(http(bomb, more="Content-Encoding: gzip\r\n")))
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert outcome.kind == "too_large"
+    assert peak_bytes < 64_000_000
+
+
+def test_a_small_compressed_answer_is_still_understood() -> None:
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        body = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": completed("packed")}).encode()
+        writer.write(http(gzip.compress(body), more="Content-Encoding: gzip\r\n"))
+
+    outcome = asyncio.run(against(behave))[0]
+    assert isinstance(outcome, Reply) and outcome.text == "packed"
+
+
+@pytest.mark.parametrize("encoding", ["br", "gzip"])
+def test_an_unreadable_content_encoding_is_a_protocol_failure(encoding: str) -> None:
+    assert failure(replying(http(b"abc", more=f"Content-Encoding: {encoding}\r\n"))).kind == "protocol"
+
+
+@pytest.mark.parametrize("target", ["http://127.0.0.1:1/", "http://169.254.169.254/latest/meta-data"])
+def test_a_redirect_is_refused_and_not_followed(target: str) -> None:
+    outcome = failure(replying(http(b"", status="307 Temporary Redirect", more=f"Location: {target}\r\n")))
+    assert outcome.kind == "protocol" and "redirects are refused" in str(outcome)
+
+
+@pytest.mark.parametrize("status", ["429 Too Many Requests", "503 Service Unavailable"])
+def test_a_huge_retry_after_is_not_waited_for(status: str) -> None:
+    outcome = failure(replying(http(b"", status=status, more="Retry-After: 99999999\r\n")))
+    assert outcome.kind == "agent_error" and status[:3] in str(outcome)
+
+
+def test_an_event_of_a_foreign_task_is_refused() -> None:
+    working = {"task": {"id": "t1", "contextId": "c1", "status": {"state": "TASK_STATE_WORKING"}}}
+    assert "foreign task" in str(failure(streaming(working, completed(task="t2"))))
+
+
+def test_a_foreign_context_is_refused_in_a_later_turn() -> None:
+    turns = iter([completed(task="t1", context="c1"), completed(task="t2", context="c2")])
+
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        writer.write(answer(request, next(turns)))
+
+    first, second = asyncio.run(against(behave, "one", "two"))
+    assert isinstance(first, Reply)
+    assert isinstance(second, AgentFailure) and "foreign context" in str(second)
+
+
+def test_a_replayed_task_is_refused_in_a_later_turn() -> None:
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        writer.write(answer(request, completed()))
+
+    first, second = asyncio.run(against(behave, "one", "two"))
+    assert isinstance(first, Reply)
+    assert isinstance(second, AgentFailure) and "replayed task" in str(second)
+
+
+def test_a_task_left_open_for_input_is_continued_by_its_id() -> None:
+    requests: list[dict[str, Any]] = []
+
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        requests.append(request["params"]["message"])
+        state = "TASK_STATE_INPUT_REQUIRED" if len(requests) == 1 else "TASK_STATE_COMPLETED"
+        status = {"state": state, "message": {"parts": [{"text": f"turn {len(requests)}"}]}}
+        writer.write(answer(request, {"task": {"id": "t1", "contextId": "c1", "status": status}}))
+
+    replies = asyncio.run(against(behave, "one", "two"))
+    assert [reply.text for reply in replies if isinstance(reply, Reply)] == ["turn 1", "turn 2"]
+    assert (requests[1]["taskId"], requests[1]["contextId"]) == ("t1", "c1")
+    assert "taskId" not in requests[0] and "contextId" not in requests[0]
+
+
+def test_half_a_character_in_the_text_is_refused() -> None:
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        writer.write(answer(request, completed("\ud800")))
+
+    assert "surrogate" in str(failure(behave))
+
+
+@pytest.mark.parametrize(
+    ("state", "kind"), [("REJECTED", "rejected"), ("FAILED", "agent_error"), ("CANCELED", "agent_error")]
+)
+def test_a_task_that_ends_badly_is_a_failure(state: str, kind: str) -> None:
+    status = {"state": f"TASK_STATE_{state}", "message": {"parts": [{"text": "because"}]}}
+    outcome = failure(streaming({"task": {"id": "t", "contextId": "c", "status": status}}))
+    assert outcome.kind == kind and "because" in str(outcome)
+
+
+@pytest.mark.parametrize("tokens", [-1, "many", True, 1e300])
+def test_a_nonsense_usage_is_refused(tokens: Any) -> None:
+    result = completed()
+    result["task"]["artifacts"][0]["metadata"] = {"usage": {"input_tokens": tokens}}
+    assert "usage.input_tokens" in str(failure(streaming(result)))
+
+
+def test_chunks_that_append_to_an_artifact_are_joined_and_the_others_replace_it() -> None:
+    def artifact(text: str, append: bool) -> dict[str, Any]:
+        body = {"artifactId": "a", "parts": [{"text": text}]}
+        return {"artifactUpdate": {"taskId": "t1", "contextId": "c1", "artifact": body, "append": append}}
+
+    done = {"statusUpdate": {"taskId": "t1", "contextId": "c1", "status": {"state": "TASK_STATE_COMPLETED"}}}
+    outcome = asyncio.run(
+        against(streaming(artifact("draft", False), artifact("4", False), artifact("2", True), done))
+    )[0]
+    assert isinstance(outcome, Reply) and outcome.text == "42"
+
+
+def test_a_0_3_agent_that_answers_early_is_polled_until_it_is_done() -> None:
+    seen: list[str] = []
+
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        seen.append(request["method"])
+        state = "working" if len(seen) < 3 else "completed"
+        artifacts = [{"artifactId": "a", "parts": [{"kind": "text", "text": "late"}]}] if state == "completed" else []
+        task = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": state}, "artifacts": artifacts}
+        writer.write(answer(request, task))
+
+    outcome = asyncio.run(against(behave, version="0.3.0", streaming=False))[0]
+    assert isinstance(outcome, Reply) and outcome.text == "late"
+    assert seen == ["message/send", "tasks/get", "tasks/get"]
+
+
+def test_the_card_chooses_the_path_but_never_the_host() -> None:
+    async def run() -> str:
+        async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await _request(reader)
+            body = card(1)
+            body["supportedInterfaces"][0]["url"] = "http://169.254.169.254/rpc"
+            writer.write(http(json.dumps(body).encode()))
+            await writer.drain()
+            writer.close()
+
+        server = await asyncio.start_server(handle, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        agent = await connect(f"http://127.0.0.1:{port}")
+        await agent.close()
+        server.close()
+        assert agent.url == f"http://127.0.0.1:{port}/rpc"
+        return agent.url
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1", "http://", "nonsense"])
+def test_an_address_that_is_none_is_one_clear_failure(url: str) -> None:
+    with pytest.raises(AgentFailure, match="agent URL must be") as caught:
+        asyncio.run(connect(url))
+    assert caught.value.kind == "unreachable"
+
+
+def test_nobody_at_the_address_is_unreachable() -> None:
+    async def free_port() -> int:
+        server = await asyncio.start_server(lambda r, w: None, "127.0.0.1", 0)
+        port = int(server.sockets[0].getsockname()[1])
+        server.close()
+        return port
+
+    with pytest.raises(AgentFailure, match="no agent answers") as caught:
+        asyncio.run(connect(f"http://127.0.0.1:{asyncio.run(free_port())}"))
+    assert caught.value.kind == "unreachable"
