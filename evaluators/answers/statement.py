@@ -183,7 +183,7 @@ def stated_answers(text: str) -> tuple[Statement, ...] | Refusal:
     """
     if len(text) > MAX_CHARS:
         return Refusal(f"the reply has {len(text)} characters, more than {MAX_CHARS}")
-    if text.strip().startswith("{"):
+    if text.strip().startswith("{") and text.strip().endswith("}"):
         document = parse_json_object(text)
         if isinstance(document, Refusal):
             return document
@@ -193,6 +193,8 @@ def stated_answers(text: str) -> tuple[Statement, ...] | Refusal:
         return only if isinstance(only, Refusal) else _checked((only,))
     clean = text.translate(_CHARACTERS).replace("**", "").replace("__", "")
     marked: list[Statement | Refusal] = [s for d in embedded_objects(text) if (s := _answer_of(d)) is not None]
+    if marked and _RETRACTION.search(text.rpartition("}")[2]):
+        return Refusal("the JSON answer is taken back in the text after it")
     marked += _labelled(clean)
     marked += [Statement(plain(inner).strip(), labelled=True) for inner in _boxed(clean)]
     refusals = [found for found in marked if isinstance(found, Refusal)]

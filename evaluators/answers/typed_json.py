@@ -14,6 +14,7 @@ JsonObject: TypeAlias = dict[str, Any]
 MAX_CHARS = 200_000
 MAX_DEPTH = 16
 MAX_OBJECTS_TRIED = 200
+_TRAILING = "text after the object"
 _FENCE = re.compile(r"```[ \t]*(?:json|JSON)?[ \t]*\r?\n(.*?)```", re.DOTALL)
 
 
@@ -90,12 +91,14 @@ def _has_lone_surrogate(value: Any) -> bool:
 
 
 def _decode(text: str) -> JsonObject | Refusal:
+    if _too_deep(text):
+        return Refusal(f"invalid JSON: nested deeper than {MAX_DEPTH} levels")
     try:
-        document = _DECODER.decode(text)
+        document, end = _DECODER.raw_decode(text)
+        if text[end:].strip():
+            raise json.JSONDecodeError(_TRAILING, text, end)
     except _Rejected as error:
         return Refusal(f"invalid JSON: {error}")
-    except RecursionError:
-        return Refusal("invalid JSON: nested too deeply")
     except json.JSONDecodeError as error:
         return Refusal(f"invalid JSON: {error.msg} at line {error.lineno} column {error.colno}")
     if not isinstance(document, dict):
@@ -108,7 +111,7 @@ def _decode(text: str) -> JsonObject | Refusal:
 def embedded_objects(text: str) -> list[JsonObject]:
     """Return the top-level JSON objects that stand inside ``text``, in order; what does not parse is passed over."""
     found: list[JsonObject] = []
-    if len(text) > MAX_CHARS or _too_deep(text):
+    if len(text) > MAX_CHARS:
         return found
     position = text.find("{")
     for _ in range(MAX_OBJECTS_TRIED):
@@ -119,7 +122,7 @@ def embedded_objects(text: str) -> list[JsonObject]:
         except (ValueError, RecursionError):
             end = position + 1
         else:
-            if not _has_lone_surrogate(document):
+            if not _too_deep(text[position:end]) and not _has_lone_surrogate(document):
                 found.append(document)
         position = text.find("{", end)
     return found
@@ -134,11 +137,11 @@ def parse_json_object(text: str) -> JsonObject | Refusal:
     """
     if len(text) > MAX_CHARS:
         return Refusal(f"the reply has {len(text)} characters, more than {MAX_CHARS}")
-    if _too_deep(text):
-        return Refusal(f"invalid JSON: nested deeper than {MAX_DEPTH} levels")
     body = text.strip().removeprefix("\ufeff").strip()
     if body.startswith("{"):
-        return _decode(body)
+        whole = _decode(body)
+        if not (isinstance(whole, Refusal) and _TRAILING in whole.reason):
+            return whole
     fenced = [block.strip() for block in _FENCE.findall(body) if block.strip().startswith("{")]
     if len(fenced) == 1:
         return _decode(fenced[0])
