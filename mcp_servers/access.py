@@ -83,3 +83,8 @@ def verify(token: str, key: bytes) -> Grant:
 def harness_proof(token: str, key: bytes) -> str:
     """Return the header value by which the harness, and nobody else, reads a task's call log."""
     return _encode(_sign(key, b"harness:" + token.encode()))
+
+
+def is_harness(proof: str, token: str, key: bytes) -> bool:
+    """Return whether ``proof`` is the harness's for this token (compared in constant time)."""
+    return hmac.compare_digest(proof.encode(), harness_proof(token, key).encode())

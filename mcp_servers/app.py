@@ -1,0 +1,168 @@
+"""The web layer of a tool server: who is calling, how often, and the call log for the harness."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import Any
+
+from mcp.server import MCPServer, ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types import CallToolResult, TextContent
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mcp_servers import access, caller
+from mcp_servers.access import Grant
+from mcp_servers.call_log import CallLog, CallRecord, describe_arguments
+
+HARNESS_HEADER = b"x-traderbench-harness"
+GRANT = "traderbench.grant"
+MCP_PATH = "/mcp"
+
+
+class Recorder:
+    """Runs every tool call as its caller, within the caller's limit, and records it."""
+
+    def __init__(self, server_name: str, log: CallLog, fallback: Grant) -> None:
+        self.server_name = server_name
+        self.log = log
+        self.fallback = fallback
+
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Handle one MCP message."""
+        if ctx.method != "tools/call":
+            return await call_next(ctx)
+        scope = getattr(ctx.request, "scope", {})
+        grant: Grant = scope.get(GRANT, self.fallback)
+        number = self.log.start(grant)
+        began = time.perf_counter()
+        with caller.acting_as(grant) as call:
+            error: str | None = "the call was broken off"
+            try:
+                result = self._refusal(grant) if number > grant.max_tool_calls else await call_next(ctx)
+                error = _error_of(result)
+            except Exception as failure:
+                error = f"{type(failure).__name__}: {failure}"
+                raise
+            finally:
+                elapsed_ms = (time.perf_counter() - began) * 1000
+                self.log.finish(grant, self._record(number, ctx.params, call, error, elapsed_ms))
+        return result
+
+    def _refusal(self, grant: Grant) -> CallToolResult:
+        text = (
+            f"the {self.server_name} server takes {grant.max_tool_calls} calls a task and this task has used them all"
+        )
+        return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
+
+    def _record(self, number: int, params: Any, call: caller.Call, error: str | None, elapsed_ms: float) -> CallRecord:
+        params = params or {}
+        text, digest = describe_arguments(params.get("arguments"))
+        return CallRecord(
+            number=number,
+            server=self.server_name,
+            tool=str(params.get("name", "")),
+            arguments=text,
+            arguments_sha256=digest,
+            ok=error is None,
+            error=error,
+            lookahead=call.looked_ahead,
+            milliseconds=round(elapsed_ms, 3),
+        )
+
+
+def _error_of(result: Any) -> str | None:
+    """Return the text of an error result, or None for a good one. Results arrive as models or as plain dicts."""
+    body = result if isinstance(result, dict) else result.model_dump(by_alias=True)
+    if not body.get("isError"):
+        return None
+    return " ".join(part.get("text", "") for part in body.get("content", ()))
+
+
+class Gate:
+    """ASGI middleware: resolves the token of the path, answers ``/health`` and ``/log``, passes ``/mcp`` on.
+
+    ``/t/<token>/mcp`` is served under the token's grant; ``/t/<token>/log`` only with the harness's proof. Plain
+    ``/mcp`` is served under ``standalone``, and refused when that is None.
+    """
+
+    def __init__(self, app: ASGIApp, *, server_name: str, key: bytes, standalone: Grant | None, log: CallLog) -> None:
+        self.app = app
+        self.server_name = server_name
+        self.key = key
+        self.standalone = standalone
+        self.log = log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one ASGI event stream."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        await self._route(scope)(scope, receive, send)
+
+    def _route(self, scope: Scope) -> ASGIApp:
+        """Return what answers: MCP, with the grant put into the scope, or a plain response."""
+        path = scope["path"]
+        if path == "/health":
+            return JSONResponse({"status": "ok", "server": self.server_name})
+        if path == MCP_PATH and self.standalone is not None:
+            return self._mcp(scope, self.standalone)
+        head, _, rest = path.removeprefix("/t/").partition("/")
+        if not path.startswith("/t/") or rest not in ("mcp", "log"):
+            return JSONResponse({"error": f"no such path; MCP is served at /t/<token>{MCP_PATH}"}, status_code=404)
+        try:
+            grant = access.verify(head, self.key)
+        except access.InvalidToken as error:
+            return JSONResponse({"error": str(error)}, status_code=401)
+        return self._log(scope, head, grant) if rest == "log" else self._mcp(scope, grant)
+
+    def _log(self, scope: Scope, token: str, grant: Grant) -> ASGIApp:
+        proof = dict(scope["headers"]).get(HARNESS_HEADER, b"").decode("latin-1")
+        if not access.is_harness(proof, token, self.key):
+            return JSONResponse({"error": "the call log is for the harness"}, status_code=403)
+        return JSONResponse({"calls": [asdict(record) for record in self.log.of(grant)]})
+
+    def _mcp(self, scope: Scope, grant: Grant) -> ASGIApp:
+        scope[GRANT] = grant
+        scope["path"] = MCP_PATH
+        scope["raw_path"] = MCP_PATH.encode()
+        return self.app
+
+
+def build_app(
+    server: MCPServer,
+    *,
+    server_name: str,
+    key: bytes,
+    standalone: Grant | None = None,
+    log: CallLog | None = None,
+    allowed_hosts: tuple[str, ...] = (),
+) -> ASGIApp:
+    """Return the ASGI application of ``server``.
+
+    Parameters
+    ----------
+    server
+        What ``build_server`` of a server module returned; it gets the recorder as middleware here.
+    key
+        The run's signing key.
+    standalone
+        Grant of plain ``/mcp``, for a server that runs alone; None refuses calls without a token.
+    log
+        Where calls are recorded; a log in memory by default.
+    allowed_hosts
+        ``Host`` headers that are accepted besides loopback (in containers), for example ``("mcp:*",)``.
+    """
+    log = log or CallLog()
+    fallback = standalone or caller.standalone_grant()
+    server.middleware.append(Recorder(server_name, log, fallback))
+    loopback = ["127.0.0.1:*", "localhost:*", "[::1]:*"]
+    security = TransportSecuritySettings(
+        allowed_hosts=[*loopback, *allowed_hosts], allowed_origins=[f"http://{host}" for host in loopback]
+    )
+    app = server.streamable_http_app(
+        streamable_http_path=MCP_PATH, stateless_http=True, json_response=True, transport_security=security
+    )
+    return Gate(app, server_name=server_name, key=key, standalone=standalone, log=log)

@@ -1,0 +1,245 @@
+"""SEC EDGAR (port 8101): filings, XBRL facts and statements, as they were known on the simulation date."""
+
+from __future__ import annotations
+
+import calendar
+from datetime import date, timedelta
+from typing import Annotated, Literal
+
+from mcp.server import MCPServer
+from pydantic import BaseModel, Field
+
+from lake import fundamentals, sample
+from lake.fundamentals import COMPANIES, LINE_ITEMS, STATEMENTS, Company
+from lake.records import Facts
+from lake.sample import Lake
+from mcp_servers import caller, toolset
+
+Ticker = Annotated[str, Field(description="Ticker symbol, for example AAPL")]
+FiscalPeriod = Literal["FY", "Q1", "Q2", "Q3"]
+PeriodField = Annotated[FiscalPeriod, Field(description="FY (annual) or Q1-Q3; fourth quarters are not filed")]
+YearField = Annotated[
+    int, Field(description="Fiscal year, named after the calendar year in which it ends", ge=1990, le=2100)
+]
+FILING_CALENDAR_SLACK = timedelta(days=10)
+
+
+class Companies(BaseModel):
+    """Columns; one entry a company."""
+
+    ticker: list[str]
+    name: list[str]
+    cik: list[str]
+    exchange: list[str]
+    sic: list[str] = Field(description="Standard Industrial Classification code")
+    industry: list[str]
+    fiscal_year_end_month: list[int] = Field(description="1 to 12")
+
+
+class Filings(BaseModel):
+    """Columns; one entry a filing, the latest first."""
+
+    ticker: str
+    as_of: date
+    form: list[str]
+    accession: list[str]
+    filed: list[date]
+    period_of_report: list[date] = Field(description="Last day of the latest period in the filing")
+    facts: list[int] = Field(description="Number of figures of this filing that can be queried here")
+
+
+class FactColumns(BaseModel):
+    """Columns; one entry a figure, in order of filing."""
+
+    ticker: str
+    as_of: date
+    concept: list[str] = Field(description="us-gaap tag as filed")
+    fiscal_year: list[int]
+    fiscal_period: list[str]
+    period_start: list[date | None]
+    period_end: list[date]
+    value: list[float] = Field(description="In `unit`, never scaled")
+    unit: list[str] = Field(description="USD, USD/shares or shares")
+    form: list[str]
+    accession: list[str]
+    filed: list[date]
+
+
+class Statement(BaseModel):
+    """Columns; one entry a line item that was known."""
+
+    ticker: str
+    as_of: date
+    statement: str
+    fiscal_year: int
+    fiscal_period: str
+    period_end: date
+    line_item: list[str]
+    concept: list[str]
+    value: list[float] = Field(description="In `unit`, never scaled")
+    unit: list[str]
+    accession: list[str]
+    filed: list[date]
+    not_reported: list[str] = Field(description="Line items without a known figure for this period")
+
+
+class LineItems(BaseModel):
+    """Columns; one entry a line item."""
+
+    line_item: list[str]
+    statement: list[str]
+    concepts: list[list[str]] = Field(description="us-gaap tags, the preferred one first")
+
+
+def _company(ticker: str) -> Company:
+    company = COMPANIES.get(ticker.upper())
+    if company is None:
+        raise ValueError(f"no company with ticker {ticker!r} here; available: {', '.join(COMPANIES)}")
+    return company
+
+
+def period_end(company: Company, fiscal_year: int, fiscal_period: str) -> date:
+    """Return the month end next to the end of a fiscal period; 52-week calendars differ by days."""
+    quarters_before_end = {"FY": 0, "Q3": 1, "Q2": 2, "Q1": 3}[fiscal_period]
+    months = fiscal_year * 12 + company.fiscal_year_end_month - 1 - 3 * quarters_before_end
+    year, month = divmod(months, 12)
+    return date(year, month + 1, calendar.monthrange(year, month + 1)[1])
+
+
+def _require_begun_to_be_known(company: Company, fiscal_year: int, fiscal_period: str) -> None:
+    """Refuse, as a look-ahead, a period that ends after the simulation date."""
+    end = period_end(company, fiscal_year, fiscal_period) - FILING_CALENDAR_SLACK
+    caller.require_known(end, f"{company.ticker} {fiscal_period} {fiscal_year} period end")
+
+
+def _columns(ticker: str, facts: Facts) -> FactColumns:
+    columns = {name: list(column) for name, column in facts.columns()}
+    return FactColumns(ticker=ticker, as_of=caller.as_of(), filed=columns.pop("known_on"), **columns)
+
+
+def build_server(*, lake: Lake | None = None) -> MCPServer:
+    """Return the server over ``lake`` (the embedded sample by default)."""
+    source = (lake or sample.embedded()).facts
+
+    def known(company: Company) -> Facts:
+        return source.known(company.ticker, as_of=caller.as_of())
+
+    def search_companies(
+        query: Annotated[str, Field(description="Part of a name, ticker, CIK or industry; empty lists all")] = "",
+    ) -> Companies:
+        """Find companies whose filings can be read here."""
+        needle = query.strip().lower()
+        rows = [c for c in COMPANIES.values() if needle in f"{c.ticker} {c.name} {c.cik} {c.industry}".lower()]
+        if not rows:
+            raise ValueError(f"no company matches {query!r}; available: {', '.join(COMPANIES)}")
+        return Companies(**{name: [getattr(row, name) for row in rows] for name in Companies.model_fields})
+
+    def list_line_items() -> LineItems:
+        """List the line items that can be queried, with their us-gaap tags."""
+        rows = [(item, name) for name, items in STATEMENTS.items() for item in items]
+        return LineItems(
+            line_item=[item for item, _ in rows],
+            statement=[name for _, name in rows],
+            concepts=[list(LINE_ITEMS[item]) for item, _ in rows],
+        )
+
+    def list_filings(
+        ticker: Ticker,
+        form: Annotated[Literal["10-K", "10-Q", "8-K", "all"], Field(description="Form type")] = "all",
+        limit: Annotated[int, Field(description="Number of filings", ge=1, le=200)] = 20,
+    ) -> Filings:
+        """List the filings known on the simulation date, the latest first."""
+        company = _company(ticker)
+        facts = known(company)
+        latest: dict[str, tuple[date, str, date, int]] = {}
+        for filed, accession, kind, end in zip(
+            facts.known_on, facts.accession, facts.form, facts.period_end, strict=True
+        ):
+            previous_end, count = latest.get(accession, (filed, kind, end, 0))[2:]
+            latest[accession] = (filed, kind, max(end, previous_end), count + 1)
+        rows = sorted(((a, *row) for a, row in latest.items() if form in ("all", row[1])), key=lambda r: r[1])[::-1]
+        rows = rows[:limit]
+        return Filings(
+            ticker=company.ticker,
+            as_of=caller.as_of(),
+            accession=[row[0] for row in rows],
+            filed=[row[1] for row in rows],
+            form=[row[2] for row in rows],
+            period_of_report=[row[3] for row in rows],
+            facts=[row[4] for row in rows],
+        )
+
+    def get_company_facts(
+        ticker: Ticker,
+        concept: Annotated[
+            str, Field(description="Line item (Revenue, NetIncome, ... see list_line_items) or us-gaap tag")
+        ],
+        fiscal_year: YearField | None = None,
+        fiscal_period: PeriodField | None = None,
+        version: Annotated[
+            Literal["latest", "original", "all"],
+            Field(description="latest: last known restatement; original: as first filed; all: every filed value"),
+        ] = "latest",
+    ) -> FactColumns:
+        """Return reported figures of one line item, each with the filing that it stands in."""
+        company = _company(ticker)
+        if fiscal_year is not None:
+            _require_begun_to_be_known(company, fiscal_year, fiscal_period or "Q1")
+        found = fundamentals.select(
+            known(company), concept, fiscal_year=fiscal_year, fiscal_period=fiscal_period, version=version
+        )
+        if not len(found):
+            period = f"{fiscal_period or 'any period of'} {fiscal_year or 'any year'}"
+            raise ValueError(
+                f"{company.ticker} had filed no {concept} for {period} by {caller.as_of()}; "
+                "leave fiscal_year out to see the periods that were known"
+            )
+        return _columns(company.ticker, found)
+
+    def get_financial_statement(
+        ticker: Ticker,
+        statement: Annotated[Literal["income", "balance", "cash_flow"], Field(description="Which statement")],
+        fiscal_year: YearField,
+        fiscal_period: PeriodField = "FY",
+        version: Annotated[
+            Literal["latest", "original"], Field(description="latest known restatement, or as first filed")
+        ] = "latest",
+    ) -> Statement:
+        """Return the main lines of one financial statement of one period."""
+        company = _company(ticker)
+        _require_begun_to_be_known(company, fiscal_year, fiscal_period)
+        facts = known(company)
+        chosen = {
+            item: fundamentals.select(
+                facts, item, fiscal_year=fiscal_year, fiscal_period=fiscal_period, version=version
+            )
+            for item in STATEMENTS[statement]
+        }
+        found = {item: rows for item, rows in chosen.items() if len(rows)}
+        if not found:
+            raise ValueError(
+                f"{company.ticker} had filed no {statement} figures for {fiscal_period} {fiscal_year} "
+                f"by {caller.as_of()}; list_filings shows what was filed"
+            )
+        return Statement(
+            ticker=company.ticker,
+            as_of=caller.as_of(),
+            statement=statement,
+            fiscal_year=fiscal_year,
+            fiscal_period=fiscal_period,
+            period_end=next(iter(found.values())).period_end[0],
+            line_item=list(found),
+            concept=[rows.concept[0] for rows in found.values()],
+            value=[rows.value[0] for rows in found.values()],
+            unit=[rows.unit[0] for rows in found.values()],
+            accession=[rows.accession[0] for rows in found.values()],
+            filed=[rows.known_on[0] for rows in found.values()],
+            not_reported=[item for item in chosen if item not in found],
+        )
+
+    return toolset.build(
+        "edgar",
+        title="SEC EDGAR",
+        instructions="Company filings and XBRL figures, as known on the simulation date. Nothing later is served.",
+        tools=(search_companies, list_line_items, list_filings, get_company_facts, get_financial_statement),
+    )

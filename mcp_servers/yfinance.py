@@ -1,0 +1,247 @@
+"""Yahoo-style market data (port 8102): quotes, history and statistics up to the simulation date."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import math
+from typing import Annotated, Literal
+
+from mcp.server import MCPServer
+from pydantic import BaseModel, Field
+
+from lake import sample
+from lake.records import Bars
+from lake.sample import Lake
+from mcp_servers import caller, toolset
+
+Ticker = Annotated[str, Field(description="Ticker symbol, for example MSFT; list_tickers names them all")]
+MAX_BARS = 2000
+TRADING_DAYS_A_YEAR = 252
+
+
+class Tickers(BaseModel):
+    """Columns; one entry a ticker."""
+
+    as_of: dt.date
+    ticker: list[str]
+    first_date: list[dt.date]
+    last_date: list[dt.date] = Field(description="Last trading day known on the simulation date")
+    source: list[str] = Field(description="Origin of the data; simulated markets say so")
+
+
+class Quote(BaseModel):
+    """The last bar known on the date asked for."""
+
+    ticker: str
+    as_of: dt.date
+    date: dt.date
+    days_old: int = Field(description="Calendar days between the bar and the date asked for")
+    open: float = Field(description="USD, unadjusted")
+    high: float = Field(description="USD, unadjusted")
+    low: float = Field(description="USD, unadjusted")
+    close: float = Field(description="USD, unadjusted")
+    volume: float = Field(description="Shares")
+    previous_close: float | None = Field(description="USD, unadjusted")
+    change_percent: float | None = Field(description="From the previous close, percent")
+    source: str
+
+
+class History(BaseModel):
+    """Columns; one entry a bar, ascending."""
+
+    ticker: str
+    as_of: dt.date
+    interval: str
+    date: list[dt.date] = Field(description="Trading day; for weekly and monthly bars the last one in the period")
+    open: list[float] = Field(description="USD, unadjusted")
+    high: list[float] = Field(description="USD, unadjusted")
+    low: list[float] = Field(description="USD, unadjusted")
+    close: list[float] = Field(description="USD, unadjusted")
+    volume: list[float] = Field(description="Shares")
+    source: str
+
+
+class Statistics(BaseModel):
+    """Figures over the window, from daily closes."""
+
+    ticker: str
+    as_of: dt.date
+    first_date: dt.date
+    last_date: dt.date
+    observations: int = Field(description="Number of daily log returns")
+    total_return: float = Field(description="Fraction, price only")
+    mean_daily_return: float = Field(description="Mean daily log return, fraction")
+    annual_volatility: float = Field(
+        description="Standard deviation (n-1) of daily log returns times sqrt(252), fraction a year"
+    )
+    max_drawdown: float = Field(description="Largest fall from a running maximum of the close, positive fraction")
+    high: float = Field(description="Highest high, USD")
+    low: float = Field(description="Lowest low, USD")
+    average_volume: float = Field(description="Shares a day")
+    source: str
+
+
+def _between(bars: Bars, start: dt.date | None, end: dt.date | None) -> Bars:
+    days = bars.known_on
+    return bars.take(
+        row for row, day in enumerate(days) if (start is None or day >= start) and (end is None or day <= end)
+    )
+
+
+def _period(day: dt.date, interval: str) -> tuple[int, int]:
+    return day.isocalendar()[:2] if interval == "1wk" else (day.year, day.month)
+
+
+def resample(bars: Bars, interval: str) -> Bars:
+    """Return weekly (ISO) or monthly bars. The running period ends with the last bar that is known."""
+    if interval == "1d":
+        return bars
+    groups: dict[tuple[int, int], list[int]] = {}
+    for row, day in enumerate(bars.known_on):
+        groups.setdefault(_period(day, interval), []).append(row)
+    return Bars.of([
+        (
+            bars.known_on[rows[-1]],
+            bars.open[rows[0]],
+            max(bars.high[row] for row in rows),
+            min(bars.low[row] for row in rows),
+            bars.close[rows[-1]],
+            sum(bars.volume[row] for row in rows),
+        )
+        for rows in groups.values()
+    ])  # fmt: skip
+
+
+def statistics(bars: Bars) -> dict[str, float]:
+    """Return the figures of :class:`Statistics` over at least three bars."""
+    closes = bars.close
+    returns = [math.log(after / before) for before, after in itertools.pairwise(closes)]
+    mean = sum(returns) / len(returns)
+    variance = sum((value - mean) ** 2 for value in returns) / (len(returns) - 1)
+    peak, drawdown = closes[0], 0.0
+    for close in closes:
+        peak = max(peak, close)
+        drawdown = max(drawdown, 1.0 - close / peak)
+    return {
+        "total_return": closes[-1] / closes[0] - 1.0,
+        "mean_daily_return": mean,
+        "annual_volatility": math.sqrt(variance * TRADING_DAYS_A_YEAR),
+        "max_drawdown": drawdown,
+        "high": max(bars.high),
+        "low": min(bars.low),
+        "average_volume": sum(bars.volume) / len(bars),
+    }
+
+
+def build_server(*, lake: Lake | None = None) -> MCPServer:
+    """Return the server over ``lake`` (the embedded sample by default)."""
+    data = lake or sample.embedded()
+
+    def known(ticker: str) -> tuple[Bars, str]:
+        return data.bars_of(ticker.upper(), as_of=caller.as_of())
+
+    def list_tickers() -> Tickers:
+        """List the tickers with prices on the simulation date, real and simulated."""
+        today = caller.as_of()
+        names = data.tickers(as_of=today)
+        found = [data.bars_of(name, as_of=today) for name in names]
+        return Tickers(
+            as_of=today,
+            ticker=list(names),
+            first_date=[bars.known_on[0] for bars, _ in found],
+            last_date=[bars.known_on[-1] for bars, _ in found],
+            source=[origin for _, origin in found],
+        )
+
+    def get_quote(
+        ticker: Ticker,
+        on: Annotated[dt.date | None, Field(description="Date of the quote, ISO; default: the simulation date")] = None,
+    ) -> Quote:
+        """Return the last daily bar at the close of a date. Look at `days_old`: a quote may be stale."""
+        day = caller.require_known(on, "on") if on else caller.as_of()
+        all_bars, origin = known(ticker)
+        bars = _between(all_bars, None, day)
+        if not len(bars):
+            raise ValueError(f"{ticker} has no price on or before {day}; the first is of {all_bars.known_on[0]}")
+        previous = bars.close[-2] if len(bars) > 1 else None
+        last = {name: column[-1] for name, column in bars.columns()}
+        return Quote(
+            ticker=ticker.upper(),
+            as_of=caller.as_of(),
+            date=last.pop("known_on"),
+            days_old=(day - bars.known_on[-1]).days,
+            previous_close=previous,
+            change_percent=None if previous is None else 100.0 * (bars.close[-1] / previous - 1.0),
+            source=origin,
+            **last,
+        )
+
+    def get_price_history(
+        ticker: Ticker,
+        start: Annotated[dt.date | None, Field(description="First day, ISO; default: a year before the end")] = None,
+        end: Annotated[
+            dt.date | None, Field(description="Last day, ISO, included; default: the simulation date")
+        ] = None,
+        interval: Annotated[Literal["1d", "1wk", "1mo"], Field(description="Bar length")] = "1d",
+    ) -> History:
+        """Return bars between two dates, both included. A date after the simulation date is refused and recorded."""
+        last_day = caller.require_known(end, "end") if end else caller.as_of()
+        first_day = caller.require_known(start, "start") if start else last_day - dt.timedelta(days=365)
+        if first_day > last_day:
+            raise ValueError(f"start={first_day} must not be after end={last_day}")
+        all_bars, origin = known(ticker)
+        bars = resample(_between(all_bars, first_day, last_day), interval)
+        if not len(bars):
+            raise ValueError(
+                f"{ticker} has no bar between {first_day} and {last_day}; "
+                f"known: {all_bars.known_on[0]} to {all_bars.known_on[-1]}"
+            )
+        if len(bars) > MAX_BARS:
+            raise ValueError(f"{len(bars)} bars are more than the {MAX_BARS} of one answer; narrow the dates")
+        columns = {name: list(column) for name, column in bars.columns()}
+        return History(
+            ticker=ticker.upper(),
+            as_of=caller.as_of(),
+            interval=interval,
+            date=columns.pop("known_on"),
+            source=origin,
+            **columns,
+        )
+
+    def get_statistics(
+        ticker: Ticker,
+        start: Annotated[dt.date | None, Field(description="First day, ISO; default: a year before the end")] = None,
+        end: Annotated[
+            dt.date | None, Field(description="Last day, ISO, included; default: the simulation date")
+        ] = None,
+    ) -> Statistics:
+        """Return return, volatility, drawdown, extremes and volume over a window of daily bars."""
+        last_day = caller.require_known(end, "end") if end else caller.as_of()
+        first_day = caller.require_known(start, "start") if start else last_day - dt.timedelta(days=365)
+        all_bars, origin = known(ticker)
+        bars = _between(all_bars, first_day, last_day)
+        if len(bars) < 3:
+            raise ValueError(
+                f"{ticker} has {len(bars)} bars between {first_day} and {last_day}, 3 are needed; "
+                f"known: {all_bars.known_on[0]} to {all_bars.known_on[-1]}"
+            )
+        return Statistics(
+            ticker=ticker.upper(),
+            as_of=caller.as_of(),
+            first_date=bars.known_on[0],
+            last_date=bars.known_on[-1],
+            observations=len(bars) - 1,
+            source=origin,
+            **statistics(bars),
+        )
+
+    return toolset.build(
+        "yfinance",
+        title="Yahoo Finance",
+        instructions=(
+            "Daily market data up to the simulation date: real unadjusted US shares 2000-2013, and simulated markets "
+            "(tickers SIM-...) for other dates. Requests for later dates are refused and recorded."
+        ),
+        tools=(list_tickers, get_quote, get_price_history, get_statistics),
+    )
