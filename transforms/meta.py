@@ -1,0 +1,61 @@
+"""Noise plus false market structure: trends, breakouts and broken levels that the traded market never had."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from backtest.market import Market
+from transforms.candles import deviate_closes, trailing_levels, trailing_trend, trailing_volatility
+from transforms.noisy import jitter
+from transforms.record import Events, mark, overlay, transform
+from transforms.slots import place, value_at_start
+
+TREND, BREAKOUT, VIOLATION = range(3)
+
+
+@transform(channel="observed")
+def meta(
+    key: jax.Array,
+    market: Market,
+    *,
+    severity: float | jax.Array = 1.0,
+    price_sigma: float = 0.02,
+    every_bars: int = 16,
+    length_bars: int = 8,
+    level_bars: int = 20,
+    breakout_margin: float = 0.01,
+    trend_volatilities: float = 4.0,
+) -> tuple[Market, Events]:
+    """Combine noise with trend modifications, false breakouts and support/resistance violations (paper: meta).
+
+    In every stretch of ``every_bars`` bars one of three things is shown that did not happen: a trend against the
+    recent one, up to ``trend_volatilities`` bar volatilities (times the square root of ``length_bars``) and back; a
+    breakout above the recent resistance by ``breakout_margin``; or a break below the recent support by the same.
+    """
+    noise_key, place_key, kind_key = jax.random.split(key, 3)
+    slots = place(place_key, bars=market.close.shape[0], every_bars=every_bars, length_bars=length_bars)
+    kind = jax.random.randint(kind_key, (slots.events,), 0, 3)[slots.slot]
+    inside = (slots.phase >= 0) & (slots.phase < length_bars)
+    hump = jnp.sin(jnp.pi * (slots.phase.astype(market.close.dtype) + 1.0) / (length_bars + 1.0))
+
+    volatility = value_at_start(slots, trailing_volatility(market))
+    against = -value_at_start(slots, trailing_trend(market, length=level_bars))
+    trend = against * trend_volatilities * volatility * jnp.sqrt(float(length_bars)) * hump
+    resistance, support = trailing_levels(market, length=level_bars)
+    held = slots.phase < length_bars // 2
+    breakout = jnp.where(held, jnp.maximum(jnp.log(resistance / market.close) + breakout_margin, 0.0), 0.0)
+    violation = jnp.where(held, jnp.minimum(jnp.log(support / market.close) - breakout_margin, 0.0), 0.0)
+    shown = jnp.where(kind == TREND, trend, jnp.where(kind == BREAKOUT, breakout, violation))
+    deviation = severity * jnp.where(inside, shown, 0.0)
+
+    changed = deviate_closes(market, deviation)
+    injected = inside & (deviation != 0.0)
+    events = overlay(
+        mark("trend_modification", injected & (kind == TREND), deviation),
+        overlay(
+            mark("false_breakout", injected & (kind == BREAKOUT), deviation),
+            mark("level_violation", injected & (kind == VIOLATION), deviation),
+        ),
+    )
+    return jitter(noise_key, changed, price_sigma=severity * price_sigma), events
