@@ -1,0 +1,178 @@
+"""What an account is, and what may be asked of it."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+from jax.typing import ArrayLike, DTypeLike
+
+HOLD, BUY, SELL, CLOSE, TARGET = range(5)
+"""Kinds of action; see :class:`Action`."""
+
+ORDER_REFUSED = 1
+"""The size was not a positive finite number (for TARGET: not finite), or the kind was unknown: nothing was traded."""
+ORDER_CUT = 2
+"""The order was cut down to the leverage cap."""
+ORDER_TOO_SMALL = 4
+"""The order was below the minimum notional and did not close the position: nothing was traded."""
+STOP_REFUSED = 8
+"""The stop-loss was not on the losing side of the bar's open, or there was no position: it was not placed."""
+TAKE_PROFIT_REFUSED = 16
+"""The take-profit was not on the winning side of the bar's open, or there was no position: it was not placed."""
+FILLED = 32
+"""The order was traded at the open."""
+STOPPED = 64
+"""The stop-loss was hit."""
+TOOK_PROFIT = 128
+"""The take-profit was hit."""
+LIQUIDATED = 256
+"""The position was taken away because equity fell to the maintenance margin."""
+ORDER_CANCELLED = 512
+"""The position was liquidated at the open, before the order could be traded: the order lapsed."""
+
+Flags: TypeAlias = jax.Array
+
+
+class Action(NamedTuple):
+    """An order that waits for the open of the next bar.
+
+    Attributes
+    ----------
+    kind
+        ``HOLD`` nothing; ``BUY`` / ``SELL`` an order of ``size`` times equity; ``CLOSE`` the whole position;
+        ``TARGET`` trade to a position of ``size`` times equity (signed). int32, shape ``[...]``.
+    size
+        Notional as a fraction of equity at the open. > 0 for BUY and SELL; any finite number for TARGET; not read
+        otherwise.
+    stop_loss, take_profit
+        Prices; NaN leaves what is in place.
+    """
+
+    kind: jax.Array
+    size: jax.Array
+    stop_loss: jax.Array
+    take_profit: jax.Array
+
+
+class Ledger(NamedTuple):
+    """Running totals of an account. A trade runs from flat to flat, or to a reversal; its profit is after all costs.
+
+    Attributes
+    ----------
+    trades, wins
+        Closed trades, and those of them with a profit > 0. Counts, in the account's float type.
+    gross_profit, gross_loss
+        Sum of profits of winning trades and of losses (>= 0) of the others, quote currency.
+    traded_notional
+        Sum of absolute traded notional at fill prices, quote currency.
+    costs
+        Fees, slippage and liquidation fees paid, quote currency.
+    funding
+        Funding paid (negative: received), quote currency.
+    refusals
+        Orders, stops and take-profits that were refused. Count.
+    liquidations
+        Count.
+    """
+
+    trades: jax.Array
+    wins: jax.Array
+    gross_profit: jax.Array
+    gross_loss: jax.Array
+    traded_notional: jax.Array
+    costs: jax.Array
+    funding: jax.Array
+    refusals: jax.Array
+    liquidations: jax.Array
+
+
+class Account(NamedTuple):
+    """One margin account in one market, or a batch of them. Every field has the same shape ``[...]``.
+
+    Attributes
+    ----------
+    cash
+        Quote currency, such that equity is ``cash + position * price``; negative when borrowed.
+    position
+        Base currency, negative when short.
+    entry_price
+        Average fill price of the open position, 0 when flat.
+    stop_loss, take_profit
+        Prices in force, NaN when there is none.
+    equity
+        At the close of the last bar, quote currency, >= 0.
+    trade_equity
+        Equity just before the open trade was opened; what its profit is counted from.
+    events
+        What happened in the last bar: sum of the flags of this file. int32.
+    ledger
+        Running totals.
+    """
+
+    cash: jax.Array
+    position: jax.Array
+    entry_price: jax.Array
+    stop_loss: jax.Array
+    take_profit: jax.Array
+    equity: jax.Array
+    trade_equity: jax.Array
+    events: Flags
+    ledger: Ledger
+
+
+def open_account(*, equity: float = 10_000.0, shape: tuple[int, ...] = (), dtype: DTypeLike = jnp.float64) -> Account:
+    """Return flat accounts that hold ``equity`` in quote currency each.
+
+    Raises
+    ------
+    ValueError
+        When equity is not a finite positive number.
+    """
+    if not (math.isfinite(equity) and equity > 0.0):
+        raise ValueError(f"equity must be a finite number above 0, got {equity!r}")
+    zero = jnp.zeros(shape, dtype)
+    cash = jnp.full(shape, equity, dtype)
+    none = jnp.full(shape, jnp.nan, dtype)
+    ledger = Ledger(*[zero] * len(Ledger._fields))
+    return Account(
+        cash=cash,
+        position=zero,
+        entry_price=zero,
+        stop_loss=none,
+        take_profit=none,
+        equity=cash,
+        trade_equity=cash,
+        events=jnp.zeros(shape, jnp.int32),
+        ledger=ledger,
+    )
+
+
+def action(
+    kind: ArrayLike,
+    size: ArrayLike = 0.0,
+    *,
+    stop_loss: ArrayLike = math.nan,
+    take_profit: ArrayLike = math.nan,
+    like: jax.Array | None = None,
+) -> Action:
+    """Return an action whose fields have the shape and type of ``like`` (a float64 scalar when omitted)."""
+    shape, dtype = ((), jnp.float64) if like is None else (like.shape, like.dtype)
+    return Action(
+        kind=jnp.broadcast_to(jnp.asarray(kind, jnp.int32), shape),
+        size=jnp.broadcast_to(jnp.asarray(size, dtype), shape),
+        stop_loss=jnp.broadcast_to(jnp.asarray(stop_loss, dtype), shape),
+        take_profit=jnp.broadcast_to(jnp.asarray(take_profit, dtype), shape),
+    )
+
+
+def hold(like: jax.Array) -> Action:
+    """Return the action that changes nothing, shaped like an account field."""
+    return action(HOLD, like=like)
+
+
+def target(exposure: jax.Array) -> Action:
+    """Return the action that trades to ``exposure`` (signed multiple of equity)."""
+    return action(TARGET, exposure, like=exposure)

@@ -1,0 +1,56 @@
+"""What a fill costs: half spread, square-root impact, fee."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+
+from backtest.rules import Rules
+
+BPS = 1e-4
+
+
+def slippage(*, quantity: jax.Array, volume: jax.Array, rules: Rules) -> jax.Array:
+    """Return slippage of an order as a fraction of the price.
+
+    ``min(slippage + impact * sqrt(|quantity| / volume), band)``: the square-root law of market impact (Almgren et al.
+    2005, "Direct estimation of equity market impact"; Donier and Bonart 2015 find the exponent 0.5 for bitcoin).
+    In a bar without volume the whole price band is paid.
+
+    Parameters
+    ----------
+    quantity
+        Traded amount of base currency, signed or not, shape ``[...]``.
+    volume
+        Volume of the bar in base currency, shape ``[...]``.
+    """
+    unbounded = rules.slippage_bps * BPS + rules.impact_bps * BPS * jnp.sqrt(jnp.abs(quantity) / volume)
+    band = rules.max_slippage_bps * BPS
+    # Without volume the participation is infinite or, times an impact of 0, undefined: neither is below the band.
+    return jnp.where(unbounded < band, unbounded, band)
+
+
+def fill(
+    *, quantity: jax.Array, price: jax.Array, volume: jax.Array, rules: Rules, extra_fee_bps: ArrayLike = 0.0
+) -> tuple[jax.Array, jax.Array]:
+    """Return the fill price of an order and its fee.
+
+    Parameters
+    ----------
+    quantity
+        Base currency, > 0 buys, < 0 sells, shape ``[...]``.
+    price
+        Price before slippage, quote currency.
+    extra_fee_bps
+        Fee on top of the rules' fee, basis points.
+
+    Returns
+    -------
+    fill_price, fee
+        Quote currency per unit; quote currency (>= 0).
+    """
+    slip = slippage(quantity=quantity, volume=volume, rules=rules)
+    fill_price = price * (1.0 + jnp.sign(quantity) * slip)
+    fee = jnp.abs(quantity) * fill_price * ((rules.fee_bps + extra_fee_bps) * BPS)
+    return fill_price, fee

@@ -1,0 +1,60 @@
+"""Policies without a view: hold, always, flat, random."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import jax
+import jax.numpy as jnp
+
+from backtest.account import HOLD, TARGET, Account, Action, hold, target
+from backtest.episode import Memory, Strategy
+from backtest.market import Market
+
+
+@cache
+def flat() -> Strategy:
+    """Never trade."""
+    return Strategy(init=lambda bar: (), decide=lambda memory, bar, account: (memory, hold(account.cash)))
+
+
+@cache
+def buy_and_hold(exposure: float = 1.0) -> Strategy:
+    """Trade once to ``exposure`` (signed multiple of equity) and never again."""
+
+    def init(bar: Market) -> Memory:
+        return jnp.zeros(bar.close.shape, jnp.int32)
+
+    def decide(bought: Memory, bar: Market, account: Account) -> tuple[Memory, Action]:
+        order = target(jnp.full_like(account.cash, exposure))
+        return jnp.ones_like(bought), order._replace(kind=jnp.where(bought == 0, TARGET, HOLD).astype(jnp.int32))
+
+    return Strategy(init=init, decide=decide)
+
+
+@cache
+def always(exposure: float) -> Strategy:
+    """Trade back to ``exposure`` (signed multiple of equity) at every bar: +1 always long, -1 always short."""
+    return Strategy(
+        init=lambda bar: (),
+        decide=lambda memory, bar, account: (memory, target(jnp.full_like(account.cash, exposure))),
+    )
+
+
+def random_targets(key: jax.Array, bars: int, *, switch_rate: float, exposure: float) -> jax.Array:
+    """Return a random path of targets ``[bars]``, made without a look at any market.
+
+    At each bar, with chance ``switch_rate``, it is a new draw from the uniform distribution on
+    ``[-exposure, exposure]``; NaN, which leaves the position as it is, elsewhere.
+    """
+    switch_key, size_key = jax.random.split(key)
+    switches = jax.random.bernoulli(switch_key, switch_rate, (bars,))
+    sizes = jax.random.uniform(size_key, (bars,), minval=-exposure, maxval=exposure)
+    return jnp.where(switches, sizes, jnp.nan)
+
+
+def from_targets(targets: jax.Array) -> Action:
+    """Return actions that trade to ``targets`` (signed multiples of equity, ``[..., bars]``); NaN holds."""
+    none = jnp.full_like(targets, jnp.nan)
+    kind = jnp.where(jnp.isnan(targets), HOLD, TARGET).astype(jnp.int32)
+    return Action(kind, jnp.nan_to_num(targets), none, none)
