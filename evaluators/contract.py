@@ -101,8 +101,10 @@ class Score:
 
 
 class Session(Protocol):
-    """One conversation about one task, from the harness's side. Deterministic: replaying the same replies through a
-    fresh session gives the same score, which is how stored runs are scored again.
+    """One conversation about one task, from the harness's side.
+
+    Deterministic: replaying the same replies through a fresh session gives the same score, which is how stored runs
+    are scored again.
     """
 
     def opening(self) -> dict[str, Json]:

@@ -1,0 +1,111 @@
+"""Where tasks are executed: in this process, or in Ray workers. One interface, the same records."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Protocol
+
+from engine import agent_client, build
+from engine.build import Plan
+from engine.config import RunConfig
+from engine.execute import execute
+from engine.oracle import Oracle
+from engine.tool_access import ToolAccess
+
+
+class Backend(Protocol):
+    """Executes one attempt of one cell."""
+
+    async def execute(self, position: int, attempt: int) -> dict[str, Any]:
+        """Play the cell at ``position`` and return its record."""
+        ...
+
+    async def close(self) -> None:
+        """Release workers and connections."""
+        ...
+
+
+class SerialBackend:
+    """Executes in this process; several tasks overlap while they wait for the agent."""
+
+    def __init__(self, made: Plan, *, run_id: str, agent: agent_client.Agent, tools: ToolAccess) -> None:
+        self._plan, self._run_id, self._agent, self._tools = made, run_id, agent, tools
+        self._limits = build.limits(made.config)
+
+    async def execute(self, position: int, attempt: int) -> dict[str, Any]:
+        """Play the cell."""
+        cell = self._plan.cells[position]
+        grant = cell.grant(run_id=self._run_id, attempt=attempt, max_tool_calls=self._limits.max_tool_calls)
+        return await execute(
+            cell.case,
+            public_id=cell.public_id,
+            grant=grant,
+            agent=self._agent,
+            tools=self._tools,
+            limits=self._limits,
+        )
+
+    async def close(self) -> None:
+        """Nothing to release: the agent belongs to the caller."""
+
+
+class RayBackend:
+    """Executes in Ray actors, each with its own connection to the agent.
+
+    A worker draws the run's cases itself from the config and the seed: no truth travels.
+    """
+
+    def __init__(
+        self, config: RunConfig, *, run_id: str, agent_url: str, agent_digest: str, tools: ToolAccess, workers: int
+    ) -> None:
+        import ray
+
+        actor = ray.remote(num_cpus=0, max_restarts=3, max_task_retries=0)(Worker)
+        arguments = (config.model_dump(mode="json"), run_id, agent_url, agent_digest, tools)
+        self._actors: list[Any] = [actor.remote(*arguments) for _ in range(workers)]
+        self._next = 0
+
+    async def execute(self, position: int, attempt: int) -> dict[str, Any]:
+        """Play the cell on the next worker; a lost worker is a failure of the harness."""
+        import ray
+
+        actor = self._actors[self._next % len(self._actors)]
+        self._next += 1
+        try:
+            record: dict[str, Any] = await actor.execute.remote(position, attempt)
+        except ray.exceptions.RayError as error:
+            raise WorkerLost(str(error).strip().splitlines()[-1]) from error
+        return record
+
+    async def close(self) -> None:
+        """End the workers."""
+        import ray
+
+        for actor in self._actors:
+            ray.kill(actor)
+
+
+class WorkerLost(Exception):
+    """A Ray worker died; the attempt is tried again."""
+
+
+class Worker:
+    """The inside of a Ray actor: a serial backend of its own."""
+
+    def __init__(
+        self, config: dict[str, Any], run_id: str, agent_url: str, agent_digest: str, tools: ToolAccess
+    ) -> None:
+        made = build.plan(RunConfig.model_validate(config), agent_digest=agent_digest)
+        self._made, self._run_id, self._url, self._tools = made, run_id, agent_url, tools
+        self._backend: SerialBackend | None = None
+        self._connecting = asyncio.Lock()
+
+    async def execute(self, position: int, attempt: int) -> dict[str, Any]:
+        """Play the cell in this worker."""
+        async with self._connecting:
+            if self._backend is None:
+                agent: agent_client.Agent = (
+                    Oracle() if self._url == Oracle.name else await agent_client.connect(self._url)
+                )
+                self._backend = SerialBackend(self._made, run_id=self._run_id, agent=agent, tools=self._tools)
+        return await self._backend.execute(position, attempt)

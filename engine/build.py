@@ -1,0 +1,124 @@
+"""Build the objects of a run from its config: the plan of cells, their identities, the manifest."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from engine import __version__
+from engine.config import RunConfig
+from engine.execute import Limits
+from engine.sampling import derive_seed, draw
+from engine.store import digest
+from evaluators import registry
+from evaluators.contract import Case
+from mcp_servers.access import Grant
+
+PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "pandas", "ray", "a2a-sdk", "mcp", "pydantic")
+MANIFEST_SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One task of a run with its place, its identity and what the agent is told to call it."""
+
+    position: int
+    key: str
+    public_id: str
+    seed: int
+    case: Case
+
+    def grant(self, *, run_id: str, attempt: int, max_tool_calls: int) -> Grant:
+        """Return the tool grant of one attempt; a new attempt finds fresh accounts and an empty call log."""
+        identity = f"{self.public_id}-{attempt}"
+        return Grant(run_id, identity, self.case.task.as_of, self.seed % 2**31, max_tool_calls)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything a run is made of, before any agent is spoken to."""
+
+    config: RunConfig
+    cells: tuple[Cell, ...]
+    data_hashes: dict[str, str]
+    versions: dict[str, str]
+
+
+def plan(config: RunConfig, *, agent_digest: str) -> Plan:
+    """Draw the cases and name the cells. Only the keys depend on the agent, never the tasks."""
+    data_hashes = {}
+    for entry in config.datasets:
+        dataset = registry.get(entry.type)
+        data_hashes[f"{entry.type}@{dataset.version}:{digest(entry.options())[:12]}"] = dataset.data_hash(
+            entry.options()
+        )
+    versions = package_versions()
+    seed = config.sampling.seed
+    cells = []
+    for position, case in enumerate(draw(config)):
+        task_id = case.task.task_id
+        key = digest(
+            {
+                "benchmark": __version__,
+                "datasets": data_hashes,
+                "task_id": task_id,
+                "seed": seed,
+                "agent": agent_digest,
+                "environment": digest(versions),
+            }
+        )
+        public_id = digest({"seed": seed, "task_id": task_id})[:16]
+        cells.append(Cell(position, key, public_id, derive_seed(seed, task_id, "tools"), case))
+    return Plan(config, tuple(cells), data_hashes, versions)
+
+
+def limits(config: RunConfig) -> Limits:
+    """Return the per-task limits."""
+    given = config.limits
+    return Limits(
+        task_time_s=given.task_time_s,
+        turn_time_s=given.turn_time_s,
+        max_turns=given.max_turns,
+        max_tool_calls=given.max_tool_calls,
+        max_tokens=given.max_tokens,
+        max_cost_usd=given.max_cost_usd,
+    )
+
+
+def package_versions() -> dict[str, str]:
+    """Return the versions that a score can depend on."""
+    versions = {"traderbench": __version__, "python": platform.python_version()}
+    return versions | {name: importlib.metadata.version(name) for name in PACKAGES}
+
+
+def manifest(made: Plan, *, run_id: str, agent: dict[str, str], sandbox_tier: str) -> dict[str, Any]:
+    """Return the run record: resolved config, versions, data hashes, seed, tasks."""
+    return {
+        "schema": MANIFEST_SCHEMA,
+        "run_id": run_id,
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "config": made.config.model_dump(mode="json"),
+        "seed": made.config.sampling.seed,
+        "agent": agent,
+        "versions": made.versions,
+        "platform": f"{platform.system()} {platform.machine()}",
+        "data_hashes": made.data_hashes,
+        "sandbox_tier": sandbox_tier,
+        "command": [part for part in sys.argv[1:]],
+        "tasks": [
+            {
+                "position": cell.position,
+                "key": cell.key,
+                "task_id": cell.case.task.task_id,
+                "section": cell.case.task.section,
+                "dataset": cell.case.task.dataset,
+                "category": cell.case.task.category,
+                "family": cell.case.task.family,
+            }
+            for cell in made.cells
+        ],
+    }

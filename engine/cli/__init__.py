@@ -1,0 +1,62 @@
+"""The command line. Importing this package imports none of the heavy libraries; each command imports what it needs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from engine import __version__
+from engine.errors import TraderBenchError
+
+DESCRIPTION = "Measure AI finance agents: truth by computation, markets that fight back, error bars on every number."
+EXAMPLES = """examples:
+  traderbench run configs/quick.yaml                              the embedded agent on embedded data
+  traderbench run configs/quick.yaml --agent http://127.0.0.1:9110 --seed 7 --out runs/mine
+  traderbench resume runs/mine                                    finish a run that was stopped
+  traderbench report runs/mine                                    write the report again from the store
+  traderbench doctor                                              what works on this machine
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the error and where help is, exit with status 2."""
+        self.exit(2, f"traderbench: error: {message} (see {self.prog} --help)\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser with all commands."""
+    from engine.cli import agents, doctor, runs, tasks
+
+    parser = Parser(
+        prog="traderbench",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"traderbench {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    for module in (runs, tasks, agents, doctor):
+        module.add_commands(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit status."""
+    parsed = build_parser().parse_args(arguments)
+    try:
+        status: int = parsed.run(parsed)
+        return status
+    except TraderBenchError as error:
+        print(f"traderbench: error: {error}", file=sys.stderr)
+        return error.exit_status
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 141
+    except KeyboardInterrupt:
+        print("traderbench: stopped", file=sys.stderr)
+        return 130

@@ -1,0 +1,53 @@
+"""Arguments that several commands share, and the one way a command is declared."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Commands = Any
+"""What ``argparse.ArgumentParser.add_subparsers`` returns; its type is private."""
+
+
+def command(
+    commands: Commands, name: str, run: Callable[[argparse.Namespace], int], *, help: str, example: str
+) -> argparse.ArgumentParser:
+    """Add a command with its help line and an example at the end of its help."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=help,
+        description=help[0].upper() + help[1:] + ".",
+        epilog=f"example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def seed(text: str) -> int:
+    """Parse a seed: a whole number, 0 to 2**63 - 1."""
+    try:
+        value = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"a seed is a whole number, got {text!r}") from None
+    if not 0 <= value < 2**63:
+        raise argparse.ArgumentTypeError(f"a seed lies between 0 and 2**63 - 1, got {text}")
+    return value
+
+
+def add_json(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON on standard output")
+
+
+def add_run_folder(parser: argparse.ArgumentParser) -> None:
+    """Add the RUN argument: a run folder."""
+    parser.add_argument("folder", metavar="RUN", type=Path, help="run folder (what --out named)")
+
+
+def print_json(value: Any) -> None:
+    """Print a result for a script: strict JSON, no NaN."""
+    print(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))

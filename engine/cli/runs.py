@@ -1,0 +1,130 @@
+"""``traderbench run | resume | report | rescore``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.cli import options
+
+if TYPE_CHECKING:
+    from engine.config import RunConfig
+
+DEFAULT_AGENT = "builtin:quant"
+
+
+def add_commands(commands: options.Commands) -> None:
+    """Declare the commands."""
+    run = options.command(
+        commands,
+        "run",
+        run_command,
+        help="evaluate an agent and write a report",
+        example="traderbench run configs/quick.yaml --agent http://127.0.0.1:9110 --seed 7 --out runs/mine --json",
+    )
+    run.add_argument("config", metavar="CONFIG", type=Path, help="YAML file of a benchmark variant")
+    run.add_argument(
+        "--agent", default=DEFAULT_AGENT, help="URL of an A2A agent, or builtin:NAME (default: %(default)s)"
+    )
+    run.add_argument("--seed", type=options.seed, help="draw other tasks, markets and noise (default: the config's)")
+    run.add_argument("--out", metavar="DIR", type=Path, help="run folder, new or empty (default: runs/<run id>)")
+    run.add_argument("--backend", choices=("serial", "ray"), help="where tasks and tool servers run")
+    run.add_argument("--ports", choices=("fixed", "auto"), help="MCP servers on 8101-8106, or on free ports")
+    run.add_argument("--concurrency", type=int, metavar="N", help="tasks under way at once")
+    options.add_json(run, "the result")
+
+    resume = options.command(
+        commands,
+        "resume",
+        resume_command,
+        help="finish a run that was stopped or killed",
+        example="traderbench resume runs/mine --json",
+    )
+    options.add_run_folder(resume)
+    resume.add_argument("--agent", help="where the same agent listens now (default: as the run began)")
+    options.add_json(resume, "the result")
+
+    report = options.command(
+        commands,
+        "report",
+        report_command,
+        help="write the report of a stored run again, without the agent",
+        example="traderbench report runs/mine",
+    )
+    options.add_run_folder(report)
+    options.add_json(report, "the result")
+
+    rescore = options.command(
+        commands,
+        "rescore",
+        rescore_command,
+        help="score the stored transcripts again with the evaluators of today, without the agent",
+        example="traderbench rescore runs/mine --json",
+    )
+    options.add_run_folder(rescore)
+    options.add_json(rescore, "the result")
+
+
+def resolved_config(arguments: argparse.Namespace) -> RunConfig:
+    """Return the config with the command line's choices in it."""
+    from engine import config
+
+    loaded = config.load(arguments.config)
+    raw = loaded.model_dump(mode="json")
+    if arguments.seed is not None:
+        raw["sampling"]["seed"] = arguments.seed
+    for name in ("backend", "ports", "concurrency"):
+        if getattr(arguments, name, None) is not None:
+            raw["execution"][name] = getattr(arguments, name)
+    return config.parse(raw, source=str(arguments.config))
+
+
+def run_command(arguments: argparse.Namespace) -> int:
+    """Evaluate an agent."""
+    from engine import batch, progress
+
+    config = resolved_config(arguments)
+    out = arguments.out or Path("runs") / batch.new_run_id(config)
+    result = batch.start_run(config, agent=arguments.agent, out=out, progress=progress.for_stream())
+    _print(result, out, as_json=arguments.json)
+    return 0
+
+
+def resume_command(arguments: argparse.Namespace) -> int:
+    """Finish a run."""
+    from engine import batch, progress
+
+    result = batch.resume_run(arguments.folder, agent=arguments.agent, progress=progress.for_stream())
+    _print(result, arguments.folder, as_json=arguments.json)
+    return 0
+
+
+def report_command(arguments: argparse.Namespace) -> int:
+    """Write the report again."""
+    from engine import batch
+    from engine.store import Store
+
+    with Store.open(arguments.folder) as store:
+        result = batch.finish(store)
+    _print(result, arguments.folder, as_json=arguments.json)
+    return 0
+
+
+def rescore_command(arguments: argparse.Namespace) -> int:
+    """Score the stored transcripts again."""
+    from engine import rescore
+
+    result = rescore.rescore(arguments.folder)
+    _print(result, arguments.folder, as_json=arguments.json)
+    return 0
+
+
+def _print(result: dict[str, Any], folder: Path, *, as_json: bool) -> None:
+    from engine import results
+
+    if as_json:
+        options.print_json(result)
+        return
+    print(results.table(result))
+    print(f"\nreport: {folder / 'report.html'}")

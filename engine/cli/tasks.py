@@ -1,0 +1,99 @@
+"""``traderbench tasks list | show | draw``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from engine.cli import options
+from engine.cli.runs import resolved_config
+
+
+def add_commands(commands: options.Commands) -> None:
+    """Declare the commands."""
+    tasks = commands.add_parser("tasks", help="look at datasets and at the tasks a config draws")
+    actions = tasks.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = options.command(
+        actions,
+        "list",
+        list_command,
+        help="list the datasets with section and version",
+        example="traderbench tasks list",
+    )
+    options.add_json(listing, "the datasets")
+    draw = options.command(
+        actions,
+        "draw",
+        draw_command,
+        help="list the tasks that a config and a seed give",
+        example="traderbench tasks draw configs/quick.yaml --seed 7",
+    )
+    show = options.command(
+        actions,
+        "show",
+        show_command,
+        help="print one task as the agent receives it, without its answer",
+        example="traderbench tasks show configs/quick.yaml TASK_ID --seed 7",
+    )
+    for parser in (draw, show):
+        parser.add_argument("config", metavar="CONFIG", type=Path, help="YAML file of a benchmark variant")
+        parser.add_argument("--seed", type=options.seed, help="the seed (default: the config's)")
+    show.add_argument("task_id", metavar="TASK_ID", help="an id that `tasks draw` lists")
+    options.add_json(draw, "the tasks")
+
+
+def list_command(arguments: argparse.Namespace) -> int:
+    """List the datasets."""
+    from evaluators import registry
+
+    datasets = [registry.get(name) for name in registry.DATASETS]
+    rows = [{"name": item.name, "section": item.section, "version": item.version} for item in datasets]
+    if arguments.json:
+        options.print_json(rows)
+    else:
+        for row in rows:
+            print(f"{row['name']:<14} {row['section']:<22} version {row['version']}")
+    return 0
+
+
+def draw_command(arguments: argparse.Namespace) -> int:
+    """List the tasks of a config and seed."""
+    from engine import sampling
+
+    tasks = [case.task for case in sampling.draw(resolved_config(arguments))]
+    if arguments.json:
+        options.print_json(
+            [
+                {
+                    "id": t.task_id,
+                    "section": t.section,
+                    "dataset": t.dataset,
+                    "category": t.category,
+                    "family": t.family,
+                }
+                for t in tasks
+            ]
+        )
+    else:
+        for task in tasks:
+            print(f"{task.task_id:<44} {task.section:<22} {task.category}")
+    return 0
+
+
+def show_command(arguments: argparse.Namespace) -> int:
+    """Print the opening message of one task."""
+    from engine import sampling
+    from engine.config import nearest
+    from engine.errors import ConfigError
+
+    cases = {case.task.task_id: case for case in sampling.draw(resolved_config(arguments))}
+    if arguments.task_id not in cases:
+        raise ConfigError(
+            f"no task {arguments.task_id!r} in {arguments.config} with this seed{nearest(arguments.task_id, cases)}; "
+            "`traderbench tasks draw` lists them"
+        )
+    message: dict[str, Any] = cases[arguments.task_id].open().opening()
+    print(json.dumps(message, indent=2, ensure_ascii=False, allow_nan=False))
+    return 0

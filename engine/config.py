@@ -1,0 +1,198 @@
+"""The YAML of a benchmark variant as frozen records; a misspelt key is an error with the nearest right name."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from engine.errors import ConfigError
+from evaluators.contract import SECTIONS, Section
+from evaluators.registry import DATASETS
+
+SELECTION_KEYS = frozenset({"type", "limit", "limit_per_task"})
+"""Keys of a dataset entry that the engine uses; the others are the dataset's own options."""
+
+
+class Record(BaseModel):
+    """Base of every config record: immutable, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class DatasetConfig(Record):
+    """One dataset of a run and how much of it is drawn."""
+
+    type: str
+    limit: Annotated[int, Field(ge=0)] | None = None
+    limit_per_task: Annotated[int, Field(ge=1)] | None = None
+    path: str | None = None
+    hf_dataset: str | None = None
+    task_types: tuple[str, ...] | None = None
+    languages: tuple[str, ...] | None = None
+    variant: str | None = None
+    transforms: tuple[str, ...] | None = None
+    severity: Annotated[float, Field(ge=0)] | None = None
+    windows: Annotated[int, Field(ge=1)] | None = None
+    bars: Annotated[int, Field(ge=1)] | None = None
+    decision_every: Annotated[int, Field(ge=1)] | None = None
+    mode: Literal["interactive", "strategy"] | None = None
+    batch: Annotated[int, Field(ge=1)] | None = None
+
+    @field_validator("type")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in DATASETS:
+            raise ValueError(f"unknown dataset {value!r}{nearest(value, DATASETS)}; available: {', '.join(DATASETS)}")
+        return value
+
+    def options(self) -> dict[str, Any]:
+        """Return the dataset's own options that were given."""
+        return self.model_dump(mode="json", exclude_none=True, exclude=set(SELECTION_KEYS))
+
+
+class SamplingConfig(Record):
+    """Which of the drawn tasks are played."""
+
+    strategy: Literal["stratified", "random", "sequential"] = "stratified"
+    total_limit: Annotated[int, Field(ge=1)] | None = None
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 42
+
+
+class LimitsConfig(Record):
+    """What one task may cost. A task that meets a limit scores 0 and says which."""
+
+    task_time_s: Annotated[float, Field(gt=0)] = 300.0
+    turn_time_s: Annotated[float, Field(gt=0)] = 120.0
+    max_turns: Annotated[int, Field(ge=1)] = 2000
+    max_tool_calls: Annotated[int, Field(ge=0)] = 200
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    max_cost_usd: Annotated[float, Field(gt=0)] | None = None
+
+
+class ExecutionConfig(Record):
+    """How the tasks are run; changes no score."""
+
+    backend: Literal["serial", "ray"] = "serial"
+    concurrency: Annotated[int, Field(ge=1, le=256)] = 4
+    infrastructure_retries: Annotated[int, Field(ge=0)] = 2
+    ports: Literal["fixed", "auto"] = "fixed"
+    host: str = "127.0.0.1"
+
+
+class JudgeConfig(Record):
+    """The model that answers single rubric criteria, for datasets that cannot be scored by code alone."""
+
+    model: str
+    base_url: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    temperature: Annotated[float, Field(ge=0)] = 0.0
+
+
+class DebateConfig(Record):
+    """The optional adversarial debate."""
+
+    enabled: bool = False
+
+
+class RunConfig(Record):
+    """One benchmark variant."""
+
+    name: str
+    version: str = "1"
+    description: str = ""
+    datasets: tuple[DatasetConfig, ...]
+    sampling: SamplingConfig = SamplingConfig()
+    weights: dict[Section, Annotated[float, Field(ge=0)]] = Field(default_factory=lambda: dict.fromkeys(SECTIONS, 0.2))
+    limits: LimitsConfig = LimitsConfig()
+    execution: ExecutionConfig = ExecutionConfig()
+    judge: JudgeConfig | None = None
+    debate: DebateConfig = DebateConfig()
+
+    @field_validator("datasets")
+    @classmethod
+    def _some_dataset(cls, value: tuple[DatasetConfig, ...]) -> tuple[DatasetConfig, ...]:
+        if not value:
+            raise ValueError(f"a run needs at least one dataset; available: {', '.join(DATASETS)}")
+        return value
+
+    @field_validator("weights")
+    @classmethod
+    def _some_weight(cls, value: dict[Section, float]) -> dict[Section, float]:
+        if not math.fsum(value.values()) > 0:
+            raise ValueError(f"the weights {value!r} sum to 0; at least one section needs a positive weight")
+        return value
+
+    @model_validator(mode="after")
+    def _debate_is_not_built(self) -> RunConfig:
+        if self.debate.enabled:
+            raise ValueError("debate.enabled: true is not available in this version; leave it out or set false")
+        return self
+
+
+def nearest(word: str, names: Any) -> str:
+    """Return ``" (did you mean 'x'?)"`` for the nearest of ``names``, or an empty string."""
+    close = difflib.get_close_matches(word, list(names), n=1, cutoff=0.5)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def load(path: Path) -> RunConfig:
+    """Read a config file.
+
+    Raises
+    ------
+    ConfigError
+        One line that names the file, the field, the value and what would be right.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read config {path}: {error}") from error
+    try:
+        raw = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from error
+    return parse(raw, source=str(path))
+
+
+def parse(raw: Any, *, source: str) -> RunConfig:
+    """Validate a config given as plain data; ``source`` names it in errors."""
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{source}: a config is a mapping with the keys {', '.join(RunConfig.model_fields)}")
+    try:
+        return RunConfig.model_validate(raw)
+    except ValidationError as error:
+        raise ConfigError(f"{source}: {'; '.join(_explain(item) for item in error.errors())}") from error
+
+
+def _explain(item: Any) -> str:
+    """Turn one pydantic error into field, value and what would be right."""
+    location = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in item["loc"]).lstrip(".")
+    if item["type"] == "extra_forbidden":
+        *parents, key = item["loc"]
+        return f"{location}: unknown key{nearest(str(key), _fields_at(parents))}"
+    message = item["msg"].removeprefix("Value error, ")
+    if item["type"] in {"missing", "value_error"}:
+        return f"{location}: {message}" if location else message
+    shown = repr(item["input"])
+    return f"{location}: {message} (got {shown if len(shown) <= 80 else shown[:77] + '...'})"
+
+
+def _fields_at(parents: list[Any]) -> list[str]:
+    """Return the keys that exist where an unknown one was found."""
+    model: type[BaseModel] = RunConfig
+    nested: dict[str, type[BaseModel]] = {
+        "datasets": DatasetConfig,
+        "sampling": SamplingConfig,
+        "limits": LimitsConfig,
+        "execution": ExecutionConfig,
+        "judge": JudgeConfig,
+        "debate": DebateConfig,
+    }
+    for part in parents:
+        model = nested.get(part, model) if isinstance(part, str) else model
+    return list(model.model_fields)

@@ -1,0 +1,211 @@
+"""Play one task with ready objects: no config, no files, no registry."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from engine.agent_client import Agent, AgentFailure, Conversation, Usage
+from engine.oracle import Oracle
+from engine.tool_access import ToolAccess
+from evaluators.contract import Case, Score, Session, Task
+from mcp_servers.access import Grant
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one task may cost; meeting a limit ends the task with a score of 0 and the reason."""
+
+    task_time_s: float
+    turn_time_s: float
+    max_turns: int
+    max_tool_calls: int
+    max_tokens: int | None
+    max_cost_usd: float | None
+
+
+class LimitMet(Exception):
+    """The agent met a limit of the task."""
+
+
+@dataclass
+class _Course:
+    """What happened so far in one conversation."""
+
+    transcript: list[dict[str, Any]]
+    usage: Usage
+    started: float
+
+    def add_usage(self, more: Usage) -> None:
+        self.usage = Usage(
+            self.usage.input_tokens + more.input_tokens,
+            self.usage.output_tokens + more.output_tokens,
+            self.usage.cost_usd + more.cost_usd,
+        )
+
+
+def unavailable(task: Task, reason: str) -> dict[str, Any]:
+    """Return the record of an attempt that the harness could not carry out."""
+    return _record(task, _Course([], Usage(), time.monotonic()), "infra_unavailable", reason)
+
+
+async def execute(
+    case: Case, *, public_id: str, grant: Grant, agent: Agent, tools: ToolAccess, limits: Limits
+) -> dict[str, Any]:
+    """Play ``case`` with ``agent`` and return its record (JSON).
+
+    The record's ``state`` is ``passed`` or ``failed`` for a finished conversation, ``agent_error`` for one that the
+    agent broke or that met a limit (value 0), ``infra_unavailable`` for a failure of the harness (no value).
+    """
+    course = _Course([], Usage(), time.monotonic())
+    missing = [name for name in case.task.servers if name not in tools.base_urls]
+    if missing:
+        why = "; ".join(f"{name}: {tools.unavailable.get(name, 'not started')}" for name in missing)
+        return _record(case.task, course, "infra_unavailable", f"tool server not available: {why}")
+    session = case.open()
+    conversation = agent.answering(session) if isinstance(agent, Oracle) else agent.conversation(public_id)
+    failure = ""
+    try:
+        await _converse(session, conversation, course, _extra_fields(case.task, public_id, grant, tools), limits)
+    except AgentFailure as error:
+        failure = f"{error.kind}: {error}"
+    except LimitMet as error:
+        failure = f"limit: {error}"
+    except Exception as error:
+        return _record(case.task, course, "infra_unavailable", f"harness failure: {type(error).__name__}: {error}")
+    finally:
+        await conversation.close()
+    return await _judge(case.task, session, course, grant, tools, limits, failure)
+
+
+def _extra_fields(task: Task, public_id: str, grant: Grant, tools: ToolAccess) -> dict[str, Any]:
+    return {"task_id": public_id, "as_of": task.as_of.isoformat()} | tools.message_fields(grant)
+
+
+async def _converse(
+    session: Session, conversation: Conversation, course: _Course, extra: dict[str, Any], limits: Limits
+) -> None:
+    """Exchange messages until the session has what it needs."""
+    message: dict[str, Any] | None = session.opening() | extra
+    deadline = course.started + limits.task_time_s
+    turns = 0
+    while message is not None:
+        if turns == limits.max_turns:
+            raise LimitMet(f"{limits.max_turns} turns")
+        turns += 1
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
+            raise LimitMet(f"task time {limits.task_time_s:g} s")
+        text = json.dumps(message, ensure_ascii=False, allow_nan=False)
+        course.transcript.append({"role": "harness", "text": text})
+        try:
+            reply = await conversation.send(text, timeout_s=min(limits.turn_time_s, remaining))
+        except AgentFailure as error:
+            if error.kind == "timeout" and remaining <= limits.turn_time_s:
+                raise LimitMet(f"task time {limits.task_time_s:g} s") from error
+            raise
+        course.add_usage(reply.usage)
+        course.transcript.append({"role": "agent", "text": reply.text})
+        _check_usage(course.usage, limits)
+        message = await asyncio.to_thread(session.reply, reply.text)
+        if message is not None:
+            message = message | {"task_id": extra["task_id"]}
+
+
+def _check_usage(usage: Usage, limits: Limits) -> None:
+    tokens = usage.input_tokens + usage.output_tokens
+    if limits.max_tokens is not None and tokens > limits.max_tokens:
+        raise LimitMet(f"{tokens} tokens used of {limits.max_tokens}")
+    if limits.max_cost_usd is not None and usage.cost_usd > limits.max_cost_usd:
+        raise LimitMet(f"cost {usage.cost_usd:.4f} USD of {limits.max_cost_usd:g} USD")
+
+
+async def _judge(
+    task: Task,
+    session: Session,
+    course: _Course,
+    grant: Grant,
+    tools: ToolAccess,
+    limits: Limits,
+    failure: str,
+) -> dict[str, Any]:
+    """Score what was said and add what was called."""
+    try:
+        calls = await tools.calls(grant)
+        score = await asyncio.to_thread(session.score)
+    except Exception as error:
+        return _record(task, course, "infra_unavailable", f"harness failure: {type(error).__name__}: {error}")
+    if not failure and len(calls) > limits.max_tool_calls:
+        failure = f"limit: {len(calls)} tool calls of {limits.max_tool_calls}"
+    if failure:
+        return _record(task, course, "agent_error", failure, failed_score(score, failure), calls)
+    return _record(task, course, "passed" if score.passed else "failed", score.reason, score, calls)
+
+
+def failed_score(score: Score, reason: str) -> Score:
+    """Return the score of a conversation that the agent broke: 0, or the loss made so far where losses count."""
+    return Score(value=min(0.0, score.value), passed=False, details=dict(score.details) | {"broken": reason})
+
+
+def _record(
+    task: Task,
+    course: _Course,
+    state: str,
+    reason: str,
+    score: Score | None = None,
+    calls: list[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Return the stored form of a finished attempt."""
+    return {
+        "task_id": task.task_id,
+        "section": task.section,
+        "dataset": task.dataset,
+        "category": task.category,
+        "family": task.family,
+        "as_of": task.as_of.isoformat(),
+        "question": task.question,
+        "chance_score": task.chance_score,
+        "state": state,
+        "reason": reason,
+        "value": 0.0 if score is None else score.value,
+        "passed": score is not None and score.passed,
+        "parts": {} if score is None else dict(score.parts),
+        "details": {} if score is None else dict(score.details),
+        "transcript": course.transcript,
+        "usage": {
+            "input_tokens": course.usage.input_tokens,
+            "output_tokens": course.usage.output_tokens,
+            "cost_usd": course.usage.cost_usd,
+        },
+        "tool_calls": calls or [],
+        "lookahead_attempts": sum(bool(call.get("lookahead")) for call in calls or []),
+        "seconds": round(time.monotonic() - course.started, 3),
+    }
+
+
+def replay(case: Case, record: dict[str, Any]) -> dict[str, Any]:
+    """Score a stored transcript again, without the agent: the same replies through a fresh session."""
+    if record["state"] == "infra_unavailable":
+        return record
+    session = case.open()
+    session.opening()
+    replies = [turn["text"] for turn in record["transcript"] if turn["role"] == "agent"]
+    for text in replies:
+        session.reply(text)
+    score = session.score()
+    if record["state"] == "agent_error":
+        score = failed_score(score, record["reason"])
+        state, reason = "agent_error", record["reason"]
+    else:
+        state, reason = ("passed" if score.passed else "failed"), score.reason
+    return record | {
+        "state": state,
+        "reason": reason,
+        "value": score.value,
+        "passed": score.passed,
+        "parts": dict(score.parts),
+        "details": dict(score.details),
+    }

@@ -1,0 +1,42 @@
+"""Score stored transcripts again, without the agent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from engine import build, report, results
+from engine.config import parse
+from engine.errors import ConfigError
+from engine.execute import replay
+from engine.store import Store
+
+
+def rescore(folder: Path) -> dict[str, Any]:
+    """Replay every stored conversation through today's evaluators; write results and report; return the summary.
+
+    The ledger keeps the original records. ``changed`` in the result lists every task whose score moved.
+
+    Raises
+    ------
+    ConfigError
+        When a stored task is no longer drawn: its truth cannot be recomputed.
+    """
+    with Store.open(folder) as store:
+        manifest, stored = store.manifest(), results.all_records(store)
+        config = parse(manifest["config"], source=str(folder / "manifest.json"))
+        made = build.plan(config, agent_digest=manifest["agent"]["digest"])
+        cases = {cell.case.task.task_id: cell.case for cell in made.cells}
+        lost = [record["task_id"] for record in stored if record["task_id"] not in cases]
+        if lost:
+            raise ConfigError(f"task {lost[0]!r} is drawn no more by this version: it cannot be scored again")
+        played = [record for record in stored if record["state"] != "not_run"]
+        fresh = {record["task_id"]: replay(cases[record["task_id"]], record) for record in played}
+        records = [fresh.get(record["task_id"], record) for record in stored]
+        report.write(folder, manifest, records)
+    changed = [
+        {"id": old["task_id"], "before": old["value"], "after": new["value"]}
+        for old, new in zip(stored, records, strict=True)
+        if old["value"] != new["value"] or old["state"] != new["state"]
+    ]
+    return results.summary(manifest, records) | {"changed": changed}

@@ -1,0 +1,207 @@
+"""What a finished run says: the summary that ``--json`` prints, and ``results.json`` for leaderboards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from engine import __version__
+from engine.score import OverallScore, SectionScore, clip, summarize
+from engine.store import Store
+from evaluators.contract import SECTIONS, Section
+
+SCHEMA_VERSION = "2.0"
+
+
+def all_records(store: Store) -> list[dict[str, Any]]:
+    """Return one record per task of the run's plan: its result, its latest harness failure, or ``not_run``."""
+    finished = {record["task_id"]: record for record in store.records()}
+    failed = {record["task_id"]: record for record in store.last_infrastructure_failures().values()}
+    rows = []
+    for task in store.manifest()["tasks"]:
+        task_id = task["task_id"]
+        rows.append(finished.get(task_id) or failed.get(task_id) or _not_run(task))
+    return rows
+
+
+def _not_run(task: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **{name: task[name] for name in ("task_id", "section", "dataset", "category", "family")},
+        "state": "not_run",
+        "reason": "the run ended before this task; traderbench resume plays it",
+        "value": 0.0,
+        "passed": False,
+        "parts": {},
+        "details": {},
+        "transcript": [],
+        "usage": {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0},
+        "tool_calls": [],
+        "lookahead_attempts": 0,
+        "seconds": 0.0,
+        "question": "",
+        "as_of": None,
+        "chance_score": 0.0,
+    }
+
+
+def weights_of(manifest: dict[str, Any]) -> dict[Section, float]:
+    """Return the section weights of a stored run."""
+    given = manifest["config"]["weights"]
+    return {section: given.get(section, 0.0) for section in SECTIONS}
+
+
+def summary(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the run's numbers, as ``traderbench run --json`` prints them.
+
+    A task's ``score`` is cut to 0-100 and ``value`` is not: section scores are means of the values, cut at the end.
+    """
+    overall, sections = summarize(records, weights_of(manifest))
+    return {
+        "run_id": manifest["run_id"],
+        "config": manifest["config"]["name"],
+        "seed": manifest["seed"],
+        "agent": manifest["agent"]["name"],
+        "overall": _numbers(overall),
+        "sections": {name: _numbers(score) | {"weight": score.weight} for name, score in sections.items()},
+        "tasks": [
+            {
+                "id": record["task_id"],
+                "section": record["section"],
+                "dataset": record["dataset"],
+                "score": clip(record["value"]),
+                "value": record["value"],
+                "passed": record["passed"],
+                "state": record["state"],
+                "reason": record["reason"],
+            }
+            for record in records
+        ],
+        "tool_calls": tool_calls_per_server(records),
+        "lookahead_attempts": sum(record["lookahead_attempts"] for record in records),
+        "cost_usd": math.fsum(record["usage"]["cost_usd"] for record in records),
+        "unscored": overall.total - overall.n,
+    }
+
+
+def _numbers(score: OverallScore | SectionScore) -> dict[str, Any]:
+    return {
+        "score": score.score,
+        "se": score.se,
+        "ci95": None if score.ci95 is None else list(score.ci95),
+        "n": score.n,
+        "total": score.total,
+        "passed": score.passed,
+        "pass_rate": score.pass_rate,
+        "bounds": list(score.bounds),
+    }
+
+
+def tool_calls_per_server(records: Sequence[dict[str, Any]]) -> dict[str, int]:
+    """Return how often the agent called each MCP server, every server named."""
+    from mcp_servers.catalog import SERVERS
+
+    counts = dict.fromkeys(SERVERS, 0)
+    for record in records:
+        for call in record["tool_calls"]:
+            counts[call["server"]] += 1
+    return counts
+
+
+def agentbeats(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return ``results.json``: the AgentBeats result (schema 2.0) with our summary beside it.
+
+    Every field is always present, null where it has no value, so that the files of several runs stack into one table.
+    """
+    overall, sections = summarize(records, weights_of(manifest))
+    scored = [record for record in records if record["state"] in ("passed", "failed")]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "benchmark": "TraderBench",
+        "version": __version__,
+        "overall_score": {"score": overall.score, "max_score": 100.0},
+        "section_scores": {
+            name: _agentbeats_section(sections.get(name), [r for r in records if r["section"] == name])
+            for name in SECTIONS
+        },
+        "evaluation_metadata": {
+            "purple_agent": manifest["agent"]["name"],
+            "num_tasks": overall.total,
+            "num_successful": len(scored),
+            "conduct_debate": False,
+        },
+        "detailed_results": [_row(record) for record in records],
+        "traderbench": summary(manifest, records)
+        | {name: manifest[name] for name in ("created_at", "versions", "data_hashes", "sandbox_tier", "platform")},
+    }
+
+
+def _agentbeats_section(score: SectionScore | None, records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    if score is None:
+        names = ("score", "weight", "weighted_contribution", "accuracy", "sub_scores", "se", "ci95")
+        return dict.fromkeys(names) | {"datasets": [], "task_count": 0}
+    return {
+        "score": score.score,
+        "weight": score.weight,
+        "weighted_contribution": score.weight * score.score,
+        "datasets": sorted({record["dataset"] for record in records}),
+        "task_count": score.total,
+        "accuracy": score.pass_rate,
+        "sub_scores": [{"name": name, "score": value} for name, value in mean_parts(records).items()],
+        "se": score.se,
+        "ci95": None if score.ci95 is None else list(score.ci95),
+    }
+
+
+def mean_parts(records: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Return the mean of each score dimension over the scored tasks; an agent's failure counts 0 in all of them."""
+    scored = [record for record in records if record["state"] not in ("infra_unavailable", "not_run")]
+    names = sorted({name for record in scored for name in record["parts"]})
+    having = {
+        name: [r for r in scored if name in r["parts"] or (r["state"] == "agent_error" and not r["parts"])]
+        for name in names
+    }
+    return {
+        name: math.fsum(record["parts"].get(name, 0.0) for record in rows) / len(rows) for name, rows in having.items()
+    }
+
+
+def _row(record: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "task_id": record["task_id"],
+        "section": record["section"],
+        "dataset": record["dataset"],
+        "category": record["category"],
+        "family": record["family"],
+        "score": clip(record["value"]),
+        "value": record["value"],
+        "is_correct": record["passed"],
+        "state": record["state"],
+        "reason": record["reason"],
+        "parts": [{"name": name, "score": value} for name, value in record["parts"].items()],
+        "tool_calls": len(record["tool_calls"]),
+        "lookahead_attempts": record["lookahead_attempts"],
+        "input_tokens": record["usage"]["input_tokens"],
+        "output_tokens": record["usage"]["output_tokens"],
+        "cost_usd": record["usage"]["cost_usd"],
+    }
+
+
+def table(result: dict[str, Any]) -> str:
+    """Return the score table for a terminal."""
+    lines = [f"{'section':<22} {'score':>6}  {'95% interval':>15}  {'tasks':>5}  {'passed':>6}  {'weight':>6}"]
+    for name, row in result["sections"].items():
+        lines.append(_line(name, row, f"{row['weight']:>6.0%}"))
+    lines.append(_line("overall", result["overall"], ""))
+    if result["unscored"]:
+        low, high = result["overall"]["bounds"]
+        lines.append(
+            f"{result['unscored']} tasks have no score because of the harness, not the agent: "
+            f"the overall score lies between {low:.1f} and {high:.1f}"
+        )
+    return "\n".join(lines)
+
+
+def _line(name: str, row: dict[str, Any], weight: str) -> str:
+    interval = "n/a" if row["ci95"] is None else f"{row['ci95'][0]:.1f} to {row['ci95'][1]:.1f}"
+    return f"{name:<22} {row['score']:>6.1f}  {interval:>15}  {row['total']:>5}  {row['passed']:>6}  {weight}".rstrip()

@@ -1,0 +1,83 @@
+"""Bring up what a run talks to: the agent under test and the tool servers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+
+from engine import agent_client, builtin_agents
+from engine.config import ExecutionConfig, nearest
+from engine.errors import AgentUnreachable, ConfigError, ServiceUnavailable
+from engine.oracle import Oracle
+from engine.tool_access import ToolAccess
+from mcp_servers.access import new_key
+from mcp_servers.catalog import SERVERS
+
+BUILTIN = "builtin:"
+
+
+@contextlib.asynccontextmanager
+async def connected_agent(spec: str) -> AsyncIterator[tuple[agent_client.Agent, str]]:
+    """Yield the agent that ``spec`` names and the address workers reach it at.
+
+    ``spec`` is a URL, ``builtin:NAME`` (a program of ours, started for the run and ended with it) or
+    ``builtin:oracle`` (the in-process oracle, whose address is its name).
+
+    Raises
+    ------
+    AgentUnreachable
+        When nothing at the address speaks A2A.
+    ConfigError
+        For an unknown builtin.
+    """
+    if spec == Oracle.name:
+        yield Oracle(), Oracle.name
+        return
+    try:
+        async with contextlib.AsyncExitStack() as stack:
+            if spec.startswith(BUILTIN):
+                name = spec.removeprefix(BUILTIN)
+                _check_builtin(name)
+                running = await stack.enter_async_context(builtin_agents.start(name))
+                agent: agent_client.Agent = running
+                url = running.url
+            else:
+                connected = await agent_client.connect(spec)
+                stack.push_async_callback(connected.close)
+                agent, url = connected, spec
+            yield agent, url
+    except agent_client.AgentFailure as error:
+        raise AgentUnreachable(f"--agent {spec}: {error}") from error
+
+
+def _check_builtin(name: str) -> None:
+    names = ("oracle", *builtin_agents.BUILTIN_AGENTS)
+    if name not in names:
+        raise ConfigError(f"--agent builtin:{name}: unknown agent{nearest(name, names)}; available: {', '.join(names)}")
+
+
+@contextlib.contextmanager
+def tool_servers(settings: ExecutionConfig) -> Iterator[tuple[ToolAccess, str]]:
+    """Yield the access to the six tool servers, up for the length of the body, and the sandbox tier.
+
+    Raises
+    ------
+    ServiceUnavailable
+        When a port is taken or a server does not come up.
+    """
+    from engine.ray_session import local_ray
+    from mcp_servers import host, sandbox
+
+    key = new_key()
+    backend = "ray" if settings.backend == "ray" else "process"
+    with contextlib.ExitStack() as stack:
+        if backend == "ray":
+            stack.enter_context(local_ray())
+        try:
+            servers = host.start_servers(
+                tuple(SERVERS), ports=settings.ports, host=settings.host, key=key, backend=backend
+            )
+        except host.ServerStartError as error:
+            raise ServiceUnavailable(str(error)) from error
+        stack.callback(servers.close)
+        yield ToolAccess(servers.base_urls, key, servers.unavailable), sandbox.tier()

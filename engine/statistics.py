@@ -1,0 +1,138 @@
+"""Means with their uncertainty: clustered standard errors, intervals, paired comparison."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Estimate(NamedTuple):
+    """A mean with its uncertainty.
+
+    Attributes
+    ----------
+    value
+        The mean.
+    se
+        Standard error, clustered by family; None when there are fewer than two families.
+    degrees_of_freedom
+        Of ``se``; None with it.
+    """
+
+    value: float
+    se: float | None
+    degrees_of_freedom: float | None
+
+
+class Sample(NamedTuple):
+    """One observation: its family (what it shares with others), value and weight in the mean."""
+
+    family: str
+    value: float
+    weight: float = 1.0
+
+
+def clustered_mean(samples: Iterable[Sample]) -> Estimate:
+    """Return the weighted mean and its cluster-robust standard error.
+
+    With weights ``w`` summing to 1 and residuals ``r``, the variance is ``G/(G-1) * sum_g (sum_{i in g} w_i r_i)^2``
+    over the ``G`` families (Cameron and Miller, "A practitioner's guide to cluster-robust inference", 2015, eq. 11,
+    for a mean). Families of one observation each and equal weights give the textbook s/sqrt(n).
+
+    Raises
+    ------
+    ValueError
+        Without samples.
+    """
+    items = list(samples)
+    if not items:
+        raise ValueError("the mean of no samples does not exist")
+    total = math.fsum(item.weight for item in items)
+    value = math.fsum(item.weight * item.value for item in items) / total
+    sums: dict[str, float] = defaultdict(float)
+    for item in items:
+        sums[item.family] += item.weight / total * (item.value - value)
+    groups = len(sums)
+    if groups < 2:
+        return Estimate(value, None, None)
+    variance = groups / (groups - 1) * math.fsum(part * part for part in sums.values())
+    return Estimate(value, math.sqrt(variance), float(groups - 1))
+
+
+def weighted_sum(estimates: Sequence[Estimate], weights: Sequence[float]) -> Estimate:
+    """Return ``sum w_i x_i`` of independent estimates, degrees of freedom by Welch-Satterthwaite."""
+    value = math.fsum(weight * item.value for weight, item in zip(weights, estimates, strict=True))
+    known = [(w, e.se, e.degrees_of_freedom) for w, e in zip(weights, estimates, strict=True) if w > 0]
+    if any(se is None for _, se, _ in known):
+        return Estimate(value, None, None)
+    parts = [((w * se) ** 2, df) for w, se, df in known if se is not None and df is not None]
+    variance = math.fsum(part for part, _ in parts)
+    if variance == 0.0:
+        return Estimate(value, 0.0, math.inf)
+    freedom = variance**2 / math.fsum(part**2 / df for part, df in parts if part > 0)
+    return Estimate(value, math.sqrt(variance), freedom)
+
+
+def interval(estimate: Estimate, *, low: float = 0.0, high: float = 100.0) -> tuple[float, float] | None:
+    """Return the 95% Student-t interval, cut to the scale; None when the standard error is unknown."""
+    if estimate.se is None or estimate.degrees_of_freedom is None:
+        return None
+    half = student_t_quantile(estimate.degrees_of_freedom) * estimate.se
+    return min(high, max(low, estimate.value - half)), max(low, min(high, estimate.value + half))
+
+
+def student_t_quantile(degrees_of_freedom: float, probability: float = 0.975) -> float:
+    """Return the quantile of Student's t (the normal's for infinite degrees of freedom)."""
+    from scipy.special import ndtri, stdtrit
+
+    if math.isinf(degrees_of_freedom):
+        return float(ndtri(probability))
+    return float(stdtrit(degrees_of_freedom, probability))
+
+
+class PairedDifference(NamedTuple):
+    """Two agents on the same cells: mean difference, its standard error, two-sided p value, cells compared."""
+
+    difference: float
+    se: float | None
+    p_value: float | None
+    n: int
+
+
+def paired_difference(first: Mapping[str, Sample], second: Mapping[str, Sample]) -> PairedDifference:
+    """Compare two agents cell by cell, clustered by family; only cells that both have count."""
+    shared = sorted(first.keys() & second.keys())
+    if not shared:
+        raise ValueError("the two runs share no cell; compare runs of the same config and seed")
+    samples = [Sample(first[key].family, first[key].value - second[key].value) for key in shared]
+    estimate = clustered_mean(samples)
+    if estimate.se is None or estimate.degrees_of_freedom is None:
+        return PairedDifference(estimate.value, None, None, len(shared))
+    if estimate.se == 0.0:
+        return PairedDifference(estimate.value, 0.0, 1.0 if estimate.value == 0.0 else 0.0, len(shared))
+    from scipy.special import stdtr
+
+    tail = float(stdtr(estimate.degrees_of_freedom, -abs(estimate.value / estimate.se)))
+    return PairedDifference(estimate.value, estimate.se, 2.0 * tail, len(shared))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return Holm's step-down adjusted p values, in the order given (Holm 1979)."""
+    order = np.argsort(np.asarray(p_values, dtype=float), kind="stable")
+    adjusted = [0.0] * len(p_values)
+    running = 0.0
+    for rank, index in enumerate(order):
+        running = max(running, min(1.0, (len(p_values) - rank) * p_values[int(index)]))
+        adjusted[int(index)] = running
+    return adjusted
+
+
+def minimum_detectable_difference(se: float, *, power: float = 0.8, level: float = 0.05) -> float:
+    """Return the true difference that a two-sided test at ``level`` finds with probability ``power``."""
+    from scipy.special import ndtri
+
+    return float((ndtri(1.0 - level / 2.0) + ndtri(power)) * se)

@@ -1,0 +1,57 @@
+"""The harness's side of the tool servers: addresses with a task's grant, and the log of what the task called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_servers import access
+from mcp_servers.catalog import SERVERS
+
+LOG_TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True)
+class ToolAccess:
+    """Where the servers listen and the key their grants are signed with.
+
+    Attributes
+    ----------
+    base_urls
+        Server name -> ``http://host:port`` of each server that is up.
+    key
+        Signing key of this run; never sent to an agent.
+    unavailable
+        Server name -> why it is not up.
+    """
+
+    base_urls: Mapping[str, str]
+    key: bytes
+    unavailable: Mapping[str, str]
+
+    def message_fields(self, grant: access.Grant) -> dict[str, Any]:
+        """Return what the opening message says about the tools: one address each, with the task's grant in it."""
+        token = access.issue(grant, self.key)
+        urls = {name: f"{base}/t/{token}/mcp" for name, base in self.base_urls.items()}
+        return {"mcp_servers": urls} | {SERVERS[name].environment_name: url for name, url in urls.items()}
+
+    async def calls(self, grant: access.Grant) -> list[dict[str, Any]]:
+        """Return the calls the task made on all servers, each row with the name of its server.
+
+        Raises
+        ------
+        httpx.HTTPError
+            When a server does not answer: the count of calls is then unknown, which is a failure of the harness.
+        """
+        import httpx
+
+        token = access.issue(grant, self.key)
+        headers = {"X-TraderBench-Harness": access.harness_proof(token, self.key)}
+        rows: list[dict[str, Any]] = []
+        async with httpx.AsyncClient(timeout=LOG_TIMEOUT_S, trust_env=False) as client:
+            for name, base in self.base_urls.items():
+                response = await client.get(f"{base}/t/{token}/log", headers=headers)
+                response.raise_for_status()
+                rows.extend({"server": name} | row for row in response.json()["calls"])
+        return rows

@@ -1,0 +1,96 @@
+from pathlib import Path
+
+import pytest
+
+from engine import config
+from engine.errors import ConfigError
+
+ROOT = Path(__file__).parents[2]
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "c.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_the_papers_yaml_shapes_load(tmp_path):
+    loaded = config.load(
+        write(
+            tmp_path,
+            """
+name: "TraderBench Full Evaluation"
+datasets:
+  - type: bizfinbench
+    path: data/BizFinBench.v2
+    task_types: [event_logic_reasoning, financial_quantitative_computation]
+    languages: [en]
+    limit: 2
+  - type: synthetic
+    path: data/synthetic_questions/questions.json
+    limit_per_task: 20
+  - type: crypto
+    hf_dataset: "agentbusters/crypto-trading"
+    transforms: [baseline, noisy, meta, adversarial]
+    limit: 2
+sampling: {strategy: stratified, total_limit: 18, seed: 42}
+weights: {knowledge_retrieval: 0.5, crypto_trading: 0.5}
+judge: {model: some-model}
+debate: {enabled: false}
+limits: {task_time_s: 60, max_tool_calls: 10}
+""",
+        )
+    )
+    assert [entry.type for entry in loaded.datasets] == ["bizfinbench", "synthetic", "crypto"]
+    assert loaded.datasets[0].options()["languages"] == ["en"]
+    assert loaded.datasets[2].transforms == ("baseline", "noisy", "meta", "adversarial")
+    assert (loaded.sampling.total_limit, loaded.sampling.seed) == (18, 42)
+    assert loaded.limits.max_tool_calls == 10
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name: x\ndatasets: [{type: synthetic, limt: 3}]", "datasets[0].limt: unknown key (did you mean 'limit'?)"),
+        (
+            "name: x\ndatasets: [{type: synthetic}]\nsampling: {sed: 3}",
+            "sampling.sed: unknown key (did you mean 'seed'?)",
+        ),
+        ("name: x\ndatset: []", "datset: unknown key (did you mean 'datasets'?)"),
+        ("name: x\ndatasets: [{type: synthtic}]", "unknown dataset 'synthtic' (did you mean 'synthetic'?)"),
+        (
+            "name: x\ndatasets: [{type: synthetic, limit: -1}]",
+            "datasets[0].limit: Input should be greater than or equal to 0 (got -1)",
+        ),
+        ("name: x\ndatasets: []", "datasets: a run needs at least one dataset"),
+        ("name: x\ndatasets: [{type: synthetic}]\nweights: {crypto_trading: 0}", "sum to 0"),
+        ("name: x\ndatasets: [{type: synthetic}]\ndebate: {enabled: true}", "debate.enabled: true is not available"),
+        ("name: x\ndatasets: [{type: synthetic}]\nlimits: {task_time_s: .nan}", "limits.task_time_s"),
+        ("- 1", "a config is a mapping"),
+        ("name: [", "not valid YAML"),
+    ],
+)
+def test_a_bad_config_is_one_line_that_names_field_value_and_what_is_right(tmp_path, text, said):
+    with pytest.raises(ConfigError) as raised:
+        config.load(write(tmp_path, text))
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_missing_config_names_the_file(tmp_path):
+    with pytest.raises(ConfigError, match=r"cannot read config .*nothing\.yaml"):
+        config.load(tmp_path / "nothing.yaml")
+
+
+def test_records_are_frozen(tmp_path):
+    loaded = config.load(write(tmp_path, "name: x\ndatasets: [{type: synthetic}]"))
+    with pytest.raises(ValueError, match="frozen"):
+        loaded.name = "y"
+
+
+RUN_CONFIGS = sorted(path for path in (ROOT / "configs").glob("*.yaml") if not path.name.startswith("sweep"))
+
+
+@pytest.mark.parametrize("path", RUN_CONFIGS, ids=lambda path: path.name)
+def test_every_shipped_run_config_loads(path):
+    assert config.load(path).datasets
