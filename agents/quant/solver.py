@@ -1,0 +1,44 @@
+"""Choose the way to answer a message by what it asks for."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import analytical
+from mcp_toolbox import Toolbox, ToolFailure, server_urls
+from message import read_message
+from trading import Trader
+
+logger = logging.getLogger("agent")
+
+WAYS = (analytical.answer,)
+"""Tried in this order; the first that has an answer wins."""
+
+
+class Solver:
+    """The agent: one for all conversations."""
+
+    def __init__(self) -> None:
+        self._trader = Trader()
+
+    async def reply(self, text: str, conversation: str) -> str:
+        """Return the reply to a message of a conversation."""
+        body = read_message(text)
+        if body.get("type") in ("trading_decision", "trading_decisions"):
+            return json.dumps(self._trader.reply(body, conversation))
+        async with Toolbox(server_urls(body)) as toolbox:
+            return await _first_answer(body, toolbox)
+
+
+async def _first_answer(body: dict[str, Any], toolbox: Toolbox) -> str:
+    for way in WAYS:
+        try:
+            answer = await way(body, toolbox)
+        except ToolFailure as failure:
+            logger.warning("%s: %s", way.__module__, failure)
+            continue
+        if answer is not None:
+            return answer
+    return "I do not know."
