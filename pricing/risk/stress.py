@@ -1,0 +1,117 @@
+"""What a book loses when the market jumps: named scenarios, and moves that happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jax.typing import ArrayLike
+
+from pricing.risk.book import Book, revalue
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """One shock, applied at once.
+
+    Attributes
+    ----------
+    name
+        Unique within a list.
+    spot_change
+        Relative move of every underlying; -0.2 is a fall of 20%.
+    volatility_change
+        Added to every volatility; 0.10 is ten points.
+    rate_change
+        Added to the rate; 0.01 is 100 basis points.
+    days_passed
+        Calendar days that go by.
+    """
+
+    name: str
+    spot_change: float = 0.0
+    volatility_change: float = 0.0
+    rate_change: float = 0.0
+    days_passed: float = 0.0
+
+
+SCENARIOS: tuple[Scenario, ...] = (
+    Scenario(name="spot -20%", spot_change=-0.20),
+    Scenario(name="spot -10%", spot_change=-0.10),
+    Scenario(name="spot -5%", spot_change=-0.05),
+    Scenario(name="spot +5%", spot_change=0.05),
+    Scenario(name="spot +10%", spot_change=0.10),
+    Scenario(name="spot +20%", spot_change=0.20),
+    Scenario(name="volatility +10 points", volatility_change=0.10),
+    Scenario(name="volatility -5 points", volatility_change=-0.05),
+    Scenario(name="rate +100 bp", rate_change=0.01),
+    Scenario(name="rate -100 bp", rate_change=-0.01),
+    Scenario(name="one week passes", days_passed=7.0),
+    Scenario(name="crash: spot -20%, volatility +25 points", spot_change=-0.20, volatility_change=0.25),
+    Scenario(name="melt-up: spot +10%, volatility -5 points", spot_change=0.10, volatility_change=-0.05),
+)
+
+
+@dataclass(frozen=True)
+class StressOutcome:
+    """What one scenario does to a book.
+
+    Attributes
+    ----------
+    scenario
+        The shock.
+    profit_and_loss
+        In currency, profits positive.
+    """
+
+    scenario: Scenario
+    profit_and_loss: float
+
+
+def stress(
+    book: Book,
+    *,
+    spot: ArrayLike,
+    rate: float = 0.0,
+    dividend_yield: float = 0.0,
+    scenarios: Sequence[Scenario] = SCENARIOS,
+) -> tuple[StressOutcome, ...]:
+    """Profit or loss of a book in each scenario, every option priced anew.
+
+    Parameters
+    ----------
+    book
+        The positions.
+    spot
+        Prices of the underlyings now, shape ``[underlyings]``.
+    rate, dividend_yield
+        Continuously compounded, per year.
+    scenarios
+        The shocks, with unique names.
+
+    Raises
+    ------
+    ValueError
+        When two scenarios share a name or a relative fall exceeds 100%.
+    """
+    names = [scenario.name for scenario in scenarios]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"scenarios must have unique names, got {name!r} twice")
+    for scenario in scenarios:
+        if scenario.spot_change < -1.0:
+            raise ValueError(f"spot_change of {scenario.name!r} must be >= -1, got {scenario.spot_change!r}")
+    now = float(revalue(book, spot=spot, rate=rate, dividend_yield=dividend_yield))
+    then = revalue(
+        book,
+        spot=np.outer([1.0 + scenario.spot_change for scenario in scenarios], np.asarray(spot, float)),
+        rate=np.array([rate + scenario.rate_change for scenario in scenarios]),
+        dividend_yield=dividend_yield,
+        volatility_change=np.array([scenario.volatility_change for scenario in scenarios]),
+        years_passed=np.array([scenario.days_passed / 365.0 for scenario in scenarios]),
+    )
+    return tuple(
+        StressOutcome(scenario, value - now)
+        for scenario, value in zip(scenarios, np.asarray(then).tolist(), strict=True)
+    )
