@@ -1,0 +1,105 @@
+"""Serving tool servers from one process: sockets, web servers, and the command ``traderbench mcp serve``."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from mcp_servers import access, caller
+from mcp_servers.app import build_app
+from mcp_servers.call_log import CallLog
+from mcp_servers.catalog import ServerSpec, spec_of
+from mcp_servers.setting import Setting, bind
+
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
+
+
+class EmbeddedServer(uvicorn.Server):
+    """A web server inside a larger process, which keeps its own signal handlers."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the process's signal handlers alone."""
+        yield
+
+
+def build(spec: ServerSpec, *, state_dir: Path | None) -> MCPServer:
+    """Return the MCP server of ``spec``; one that keeps state gets the folder to keep it in."""
+    module = importlib.import_module(spec.module)
+    server: MCPServer = module.build_server(state_dir=state_dir) if spec.keeps_state else module.build_server()
+    return server
+
+
+def web_config(name: str, setting: Setting) -> uvicorn.Config:
+    """Return the web server's configuration for the server ``name``: MCP, health and call log."""
+    log_path = None if setting.state_dir is None else setting.state_dir / f"calls-{name}.jsonl"
+    app = build_app(
+        build(spec_of(name), state_dir=setting.state_dir),
+        server_name=name,
+        key=setting.key,
+        standalone=setting.standalone,
+        log=CallLog(log_path),
+        allowed_hosts=() if setting.public_host is None else (f"{setting.public_host}:*",),
+    )
+    # The access log would print tokens.
+    return uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+
+
+async def run_together(configs: Mapping[str, uvicorn.Config], listeners: Mapping[str, socket.socket]) -> None:
+    """Serve several servers on one event loop until the task is cancelled."""
+    servers = {name: EmbeddedServer(config) for name, config in configs.items()}
+    try:
+        await asyncio.gather(*(server.serve(sockets=[listeners[name]]) for name, server in servers.items()))
+    except asyncio.CancelledError:
+        for server in servers.values():
+            server.should_exit = True
+        raise
+
+
+def run_in_thread(config: uvicorn.Config, listener: socket.socket) -> threading.Thread:
+    """Serve one server from a daemon thread with its own event loop."""
+    server = EmbeddedServer(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    return thread
+
+
+def serve(
+    name: str, *, host: str = "127.0.0.1", port: int | None = None, as_of: date | None = None, key: bytes | None = None
+) -> None:
+    """Run one server alone until interrupted (``traderbench mcp serve NAME``).
+
+    Parameters
+    ----------
+    name
+        Key of the catalogue.
+    host, port
+        Address; the port of the catalogue by default.
+    as_of
+        Simulation date of calls to plain ``/mcp``; today by default.
+    key
+        Signing key of a run whose tokens are accepted too; a fresh one by default.
+
+    Raises
+    ------
+    ServerStartError
+        The port is busy.
+    ValueError
+        Unknown name.
+    """
+    spec = spec_of(name)
+    listener = bind(host, spec.port if port is None else port, name=name)
+    setting = Setting(host=host, key=key or access.new_key(), standalone=caller.standalone_grant(as_of))
+    config = web_config(name, setting)
+    print(f"{spec.title} MCP server: http://{host}:{listener.getsockname()[1]}/mcp", flush=True)
+    uvicorn.Server(config).run(sockets=[listener])

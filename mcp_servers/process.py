@@ -1,0 +1,175 @@
+"""Tool servers in a plain child process: the light ones share one, the sandbox has its own.
+
+The child gets its orders, the key among them, as one JSON line on its standard input and ends when that is closed, so
+it never outlives the harness. It answers with one JSON line on its standard output.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from mcp_servers.setting import ServerStartError, Setting, bind
+
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 5.0
+MAX_RESTARTS = 3
+
+
+async def _serve_until_closed(orders: dict[str, Any]) -> None:
+    from mcp_servers.host import run_together, web_config
+
+    loop = asyncio.get_running_loop()
+    setting = Setting(
+        host=orders["host"],
+        key=bytes.fromhex(orders["key"]),
+        state_dir=Path(orders["state_dir"]),
+        public_host=orders["public_host"],
+    )
+    listeners: dict[str, socket.socket] = {}
+    configs, unavailable = {}, {}
+    for name, port in orders["ports"].items():
+        try:
+            configs[name] = web_config(name, setting)
+        except Exception as error:
+            unavailable[name] = f"{type(error).__name__}: {error}"
+            continue
+        listeners[name] = bind(setting.host, port, name=name)
+    serving = asyncio.create_task(run_together(configs, listeners))
+    ports = {name: listener.getsockname()[1] for name, listener in listeners.items()}
+    print(json.dumps({"ports": ports, "unavailable": unavailable}), flush=True)
+    await loop.run_in_executor(None, sys.stdin.read)
+    serving.cancel()
+    with suppress(asyncio.CancelledError):
+        await serving
+
+
+def main() -> None:
+    """Serve what the first line of standard input asks for, until standard input is closed."""
+    orders = json.loads(sys.stdin.readline())
+    try:
+        asyncio.run(_serve_until_closed(orders))
+    except ServerStartError as error:
+        print(json.dumps({"error": str(error)}), flush=True)
+        sys.exit(1)
+    # Worker threads of a call in progress must not keep the process alive.
+    os._exit(0)
+
+
+class ServerProcess:
+    """A child process with some of the servers, restarted on the same ports when it dies.
+
+    Attributes
+    ----------
+    ports
+        Port by name of each server that is up.
+    unavailable
+        Reason by name of each that could not be built here.
+    """
+
+    def __init__(self, ports: dict[str, int], setting: Setting, log_path: Path) -> None:
+        self._setting = setting
+        self._log_path = log_path
+        self._closing = threading.Event()
+        self._restarts = 0
+        self._child = self._spawn(ports)
+        self.ports, self.unavailable = self._wait_ready(self._child)
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher.start()
+
+    def _spawn(self, ports: dict[str, int]) -> subprocess.Popen[str]:
+        root = str(Path(__file__).resolve().parent.parent)
+        path = os.pathsep.join(part for part in (root, os.environ.get("PYTHONPATH")) if part)
+        with self._log_path.open("a", encoding="utf-8") as log:
+            child = subprocess.Popen(
+                [sys.executable, "-m", "mcp_servers.process"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                env=os.environ | {"PYTHONPATH": path},
+                start_new_session=True,
+            )
+        orders = {
+            "ports": ports,
+            "host": self._setting.host,
+            "key": self._setting.key.hex(),
+            "state_dir": str(self._setting.state_dir),
+            "public_host": self._setting.public_host,
+        }
+        with suppress(BrokenPipeError):
+            _pipe(child.stdin).write(json.dumps(orders) + "\n")
+            _pipe(child.stdin).flush()
+        return child
+
+    def _wait_ready(self, child: subprocess.Popen[str]) -> tuple[dict[str, int], dict[str, str]]:
+        ready, _, _ = select.select([_pipe(child.stdout)], [], [], START_TIMEOUT_S)
+        line = _pipe(child.stdout).readline() if ready else ""
+        if not line:
+            child.kill()
+            child.wait()
+            raise ServerStartError(f"the tool server process did not start; its messages are in {self._log_path}")
+        answer = json.loads(line)
+        if "error" in answer:
+            self._stop(child)
+            raise ServerStartError(answer["error"])
+        return answer["ports"], answer["unavailable"]
+
+    def _watch(self) -> None:
+        while True:
+            self._child.wait()
+            if self._closing.is_set() or self._restarts >= MAX_RESTARTS:
+                return
+            self._restarts += 1
+            self._close_pipes(self._child)
+            self._child = self._spawn(self.ports)
+            try:
+                self._wait_ready(self._child)
+            except ServerStartError:
+                continue
+
+    @staticmethod
+    def _close_pipes(child: subprocess.Popen[str]) -> None:
+        for pipe in (child.stdin, child.stdout):
+            with suppress(OSError):
+                _pipe(pipe).close()
+
+    def _stop(self, child: subprocess.Popen[str]) -> None:
+        with suppress(OSError):
+            _pipe(child.stdin).close()
+        try:
+            child.wait(timeout=STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        self._close_pipes(child)
+
+    @property
+    def pid(self) -> int:
+        """Process id of the child that serves now."""
+        return self._child.pid
+
+    def close(self) -> None:
+        """End the child."""
+        self._closing.set()
+        self._stop(self._child)
+        self._watcher.join(timeout=STOP_TIMEOUT_S)
+
+
+def _pipe(pipe: IO[str] | None) -> IO[str]:
+    """Return a pipe that was asked for at the start of the child."""
+    assert pipe is not None
+    return pipe
+
+
+if __name__ == "__main__":
+    main()

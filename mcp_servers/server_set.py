@@ -1,0 +1,213 @@
+"""The servers of a run, as the harness holds them: start, addresses, health, call logs, stop."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Protocol, Self
+
+from mcp_servers import access
+from mcp_servers.catalog import SERVERS, spec_of
+from mcp_servers.setting import ServerStartError, Setting
+
+HEAVY = ("sandbox",)
+"""Servers with a process of their own in the process backend: the sandbox forks, which a process with jax must not."""
+REQUEST_TIMEOUT_S = 5.0
+LOG_ATTEMPTS = 40
+LOG_RETRY_PAUSE_S = 0.25
+
+
+class ServerGroup(Protocol):
+    """Some of the servers, in a process or an actor."""
+
+    @property
+    def ports(self) -> dict[str, int]:
+        """Port by name of each server that is up."""
+        ...
+
+    @property
+    def unavailable(self) -> dict[str, str]:
+        """Reason by name of each that could not be built here."""
+        ...
+
+    def close(self) -> None:
+        """End them."""
+        ...
+
+
+class ServerSet:
+    """Running servers. Use as a context manager, or call :meth:`close`.
+
+    Attributes
+    ----------
+    ports
+        Port by name of each server that is up.
+    unavailable
+        Reason by name of each server that cannot run here; tasks that need it are ``infra_unavailable``.
+    """
+
+    def __init__(
+        self, groups: Sequence[ServerGroup], setting: Setting, folder: tempfile.TemporaryDirectory[str] | None
+    ):
+        self._groups = list(groups)
+        self._setting = setting
+        self._folder = folder
+        self._host = setting.public_host or ("127.0.0.1" if setting.host == "0.0.0.0" else setting.host)
+        ports = {name: port for group in groups for name, port in group.ports.items()}
+        self.ports = {name: ports[name] for name in SERVERS if name in ports}
+        self.unavailable = {name: why for group in groups for name, why in group.unavailable.items()}
+
+    @property
+    def key(self) -> bytes:
+        """The signing key: tokens are issued with it (``access.issue``)."""
+        return self._setting.key
+
+    def urls(self, token: str) -> dict[str, str]:
+        """Return the MCP address of each server for the holder of ``token``."""
+        return {name: f"{self._base(name)}/t/{token}/mcp" for name in self.ports}
+
+    def _base(self, name: str) -> str:
+        return f"http://{self._host}:{self.ports[name]}"
+
+    def health(self) -> dict[str, str]:
+        """Return ``ok``, or what is wrong, for each server asked for."""
+        return {name: self._probe(name) for name in self.ports} | self.unavailable
+
+    def _probe(self, name: str) -> str:
+        try:
+            return str(_get_json(f"{self._base(name)}/health")["status"])
+        except OSError as error:
+            return f"no answer: {error}"
+
+    def log(self, name: str, token: str) -> list[dict[str, Any]]:
+        """Return the call records of the task that holds ``token`` on server ``name``.
+
+        A server that is being restarted is asked again for about ten seconds; then ``OSError`` is raised.
+        """
+        spec_of(name)
+        headers = {"X-TraderBench-Harness": access.harness_proof(token, self.key)}
+        for attempt in range(LOG_ATTEMPTS):
+            try:
+                calls: list[dict[str, Any]] = _get_json(f"{self._base(name)}/t/{token}/log", headers)["calls"]
+                return calls
+            except OSError:
+                if attempt == LOG_ATTEMPTS - 1:
+                    raise
+                time.sleep(LOG_RETRY_PAUSE_S)
+        raise AssertionError("unreachable")
+
+    def close(self) -> None:
+        """End every server and remove the state that was not asked to stay."""
+        for group in self._groups:
+            group.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _get_json(url: str, headers: dict[str, str] | None = None) -> dict[str, Any]:
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers or {}), timeout=REQUEST_TIMEOUT_S) as reply:
+        body: dict[str, Any] = json.load(reply)
+        return body
+
+
+def start_servers(
+    names: Iterable[str] = tuple(SERVERS),
+    *,
+    ports: Literal["fixed", "auto"] = "fixed",
+    host: str = "127.0.0.1",
+    key: bytes | None = None,
+    backend: Literal["ray", "process"] = "process",
+    state_dir: Path | None = None,
+    public_host: str | None = None,
+) -> ServerSet:
+    """Start tool servers and return when they answer.
+
+    Parameters
+    ----------
+    names
+        Keys of the catalogue; all six by default.
+    ports
+        ``fixed``: those of the catalogue; ``auto``: free ones.
+    host
+        Address to bind.
+    key
+        Signing key of the run; a fresh one by default.
+    backend
+        ``process``: plain child processes; ``ray``: one actor each, in the Ray that this process has initialised.
+    state_dir
+        Where call logs, accounts and messages of the servers are written; a temporary folder by default.
+    public_host
+        Name under which agents reach the servers when it is not ``host``.
+
+    Raises
+    ------
+    ServerStartError
+        A busy port, or a process that does not come up. Nothing is left running.
+    ValueError
+        Unknown name, ``ports`` or ``backend``.
+    """
+    chosen = {name: spec_of(name).port if ports == "fixed" else 0 for name in names}
+    if ports not in ("fixed", "auto"):
+        raise ValueError(f"ports must be 'fixed' or 'auto', got {ports!r}")
+    if backend not in ("ray", "process"):
+        raise ValueError(f"backend must be 'ray' or 'process', got {backend!r}")
+    folder = None if state_dir else tempfile.TemporaryDirectory(prefix="traderbench-servers-")
+    place = state_dir or Path(folder.name if folder else "")
+    place.mkdir(parents=True, exist_ok=True)
+    setting = Setting(host=host, key=key or access.new_key(), state_dir=place, public_host=public_host)
+    try:
+        groups = _ray_groups(chosen, setting) if backend == "ray" else _process_groups(chosen, setting)
+    except BaseException:
+        if folder is not None:
+            folder.cleanup()
+        raise
+    return ServerSet(groups, setting, folder)
+
+
+def _process_groups(ports: dict[str, int], setting: Setting) -> list[ServerGroup]:
+    from mcp_servers.process import ServerProcess
+
+    light = {name: port for name, port in ports.items() if name not in HEAVY}
+    shares = [share for share in (light, *({name: ports[name]} for name in HEAVY if name in ports)) if share]
+    folder = setting.state_dir or Path()
+
+    def start(number: int) -> ServerGroup | ServerStartError:
+        try:
+            return ServerProcess(shares[number], setting, folder / f"process-{number}.log")
+        except ServerStartError as error:
+            return error
+
+    with ThreadPoolExecutor(max_workers=len(shares) or 1) as pool:
+        return _all_or_none(list(pool.map(start, range(len(shares)))))
+
+
+def _ray_groups(ports: dict[str, int], setting: Setting) -> list[ServerGroup]:
+    from mcp_servers.actors import start_actors
+
+    return _all_or_none(start_actors(ports, setting))
+
+
+def _all_or_none(started: Sequence[ServerGroup | ServerStartError]) -> list[ServerGroup]:
+    """Return the groups when all are up; otherwise end those that are and raise the first error."""
+    errors = [outcome for outcome in started if isinstance(outcome, ServerStartError)]
+    groups = [outcome for outcome in started if not isinstance(outcome, ServerStartError)]
+    if errors:
+        for group in groups:
+            group.close()
+        raise errors[0]
+    return groups

@@ -1,0 +1,56 @@
+"""What the servers of one run share, and their sockets. Light to import: the harness needs no web framework for it."""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcp_servers.access import Grant
+
+
+class ServerStartError(RuntimeError):
+    """A server could not be started; the message is one line that says why."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the servers of one run share.
+
+    Attributes
+    ----------
+    host
+        Address to bind.
+    key
+        The run's signing key.
+    standalone
+        Grant of plain ``/mcp`` without a token, or None.
+    state_dir
+        Folder where call logs and accounts are written through, so that they survive a restart; None keeps them in
+        memory.
+    public_host
+        Name under which agents reach the servers when it is not ``host`` (in containers).
+    """
+
+    host: str
+    key: bytes
+    standalone: Grant | None = None
+    state_dir: Path | None = None
+    public_host: str | None = None
+
+
+def bind(host: str, port: int, *, name: str) -> socket.socket:
+    """Return a listening socket; port 0 takes a free one. A busy port raises :class:`ServerStartError` naming it."""
+    # asyncio switches Nagle's algorithm off only where the protocol is named; with it every answer takes 40 ms.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise ServerStartError(
+            f"port {port} on {host} is not free for the {name} server ({error.strerror}); stop what uses it or use "
+            "--ports auto"
+        ) from error
+    return listener
