@@ -1,0 +1,99 @@
+"""The dataset ``synthetic``: draws problems from a seed and opens conversations about them."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from evaluators.contract import Case, Json, Score, Section, SingleTurn
+from evaluators.synthetic import scoring
+from evaluators.synthetic.bank import BANK, PUBLISHED, select
+from evaluators.synthetic.problem import WEIGHTS, Problem, written
+from evaluators.synthetic.template import PITFALL_MARGIN, PROBES, Template
+
+VERSION = "1.0"
+VARIANTS = ("drawn", "canonical", "as_published")
+OPTIONS = ("variant", "task_types")
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """Questions of analytical reasoning whose truth is computed from drawn inputs."""
+
+    name: str = "synthetic"
+    section: Section = "analytical_reasoning"
+    version: str = VERSION
+
+    def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
+        """Draw ``count`` cases.
+
+        Options: ``variant`` is ``drawn`` (default), ``canonical`` (the printed inputs, computed truth) or
+        ``as_published`` (the printed inputs scored against the printed figures, for comparison only); ``task_types``
+        is a list of template names or topics.
+
+        Raises
+        ------
+        ValueError
+            For an unknown option or value, a negative count, or more cases than a fixed variant holds.
+        """
+        variant, task_types = _read_options(options)
+        if count < 0:
+            raise ValueError(f"count must not be negative, got {count}")
+        if variant == "drawn":
+            chosen = select(task_types, BANK)
+            return [_drawn_case(chosen, seed, index) for index in range(count)]
+        chosen = select(task_types, PUBLISHED if variant == "as_published" else BANK)
+        if count > len(chosen):
+            raise ValueError(f"count: the variant {variant!r} holds {len(chosen)} such tasks, {count} are asked for")
+        order = random.Random(f"{VERSION}/{variant}/{seed}").sample(chosen, len(chosen))
+        return [_fixed_case(template, variant) for template in order[:count]]
+
+    def data_hash(self, options: Mapping[str, Json]) -> str:
+        """Return the sha256 of the bank and the marking scheme."""
+        _read_options(options)
+        rules = [WEIGHTS, scoring.PASS_MARK, PROBES, scoring.FORMULA_TOLERANCE, PITFALL_MARGIN]
+        content = json.dumps([VERSION, rules, [asdict(template) for template in BANK]], sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _read_options(options: Mapping[str, Json]) -> tuple[str, list[str]]:
+    for key in options:
+        if key not in OPTIONS:
+            raise ValueError(f"synthetic: unknown option {key!r}; available: {', '.join(OPTIONS)}")
+    variant = options.get("variant") or "drawn"
+    if variant not in VARIANTS:
+        raise ValueError(f"synthetic: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    task_types = options.get("task_types") or []
+    if not isinstance(task_types, list | tuple) or not all(isinstance(entry, str) for entry in task_types):
+        raise ValueError(f"synthetic: task_types must be a list of names or topics, got {task_types!r}")
+    return variant, list(task_types)
+
+
+def _drawn_case(chosen: Sequence[Template], seed: int, index: int) -> Case:
+    """Every template comes once, in an order of the seed, before any comes again."""
+    cycle, place = divmod(index, len(chosen))
+    template = random.Random(f"{VERSION}/order/{seed}/{cycle}").sample(chosen, len(chosen))[place]
+    values = template.draw(random.Random(f"{VERSION}/{template.name}/{seed}/{cycle}"))
+    return _case(Problem(template, values), f"{seed}/{cycle}", "drawn")
+
+
+def _fixed_case(template: Template, variant: str) -> Case:
+    return _case(Problem(template, template.printed_values()), "printed", variant)
+
+
+def _case(problem: Problem, origin: str, variant: str) -> Case:
+    template = problem.template
+    digest = hashlib.sha256(f"{VERSION}/{variant}/{template.name}/{origin}".encode()).hexdigest()[:10]
+    task = problem.task(f"synthetic-{template.name}-{digest}")
+    rule, gold = scoring.judge, problem.perfect_reply()
+    if variant == "as_published":
+        rule, gold = scoring.judge_as_published, json.dumps({"answer": written(template.printed[0], template.answer)})
+    judge: Callable[[str], Score] = functools.partial(rule, problem)
+    return Case(task=task, open=lambda: SingleTurn(task=task, judge=judge, gold_text=gold))
+
+
+DATASET = Synthetic()
