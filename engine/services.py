@@ -66,7 +66,9 @@ def tool_servers(settings: ExecutionConfig) -> Iterator[tuple[ToolAccess, str]]:
         When a port is taken or a server does not come up.
     """
     from engine.ray_session import local_ray
-    from mcp_servers import host, sandbox
+    from mcp_servers import sandbox
+    from mcp_servers.server_set import start_servers
+    from mcp_servers.setting import ServerStartError
 
     key = new_key()
     backend = "ray" if settings.backend == "ray" else "process"
@@ -74,10 +76,9 @@ def tool_servers(settings: ExecutionConfig) -> Iterator[tuple[ToolAccess, str]]:
         if backend == "ray":
             stack.enter_context(local_ray())
         try:
-            servers = host.start_servers(
-                tuple(SERVERS), ports=settings.ports, host=settings.host, key=key, backend=backend
-            )
-        except host.ServerStartError as error:
+            servers = start_servers(tuple(SERVERS), ports=settings.ports, host=settings.host, key=key, backend=backend)
+        except ServerStartError as error:
             raise ServiceUnavailable(str(error)) from error
         stack.callback(servers.close)
-        yield ToolAccess(servers.base_urls, key, servers.unavailable), sandbox.tier()
+        addresses = {name: f"http://{settings.host}:{port}" for name, port in servers.ports.items()}
+        yield ToolAccess(addresses, key, servers.unavailable), sandbox.tier()

@@ -87,6 +87,7 @@ def serve_command(arguments: argparse.Namespace) -> int:
     from engine.errors import ConfigError, ServiceUnavailable
     from mcp_servers import host
     from mcp_servers.catalog import SERVERS
+    from mcp_servers.setting import ServerStartError
 
     if arguments.name not in SERVERS:
         raise ConfigError(
@@ -99,6 +100,6 @@ def serve_command(arguments: argparse.Namespace) -> int:
             port=arguments.port or SERVERS[arguments.name].port,
             as_of=arguments.as_of or date.today(),
         )
-    except host.ServerStartError as error:
+    except ServerStartError as error:
         raise ServiceUnavailable(str(error)) from error
     return 0

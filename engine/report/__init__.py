@@ -2,18 +2,47 @@
 
 from __future__ import annotations
 
-import html
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from engine import results
 
+TEMPLATES = Path(__file__).parent / "templates"
+
 
 def write(folder: Path, manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> None:
     """Write ``results.json`` and ``report.html`` into the run folder."""
     found = results.agentbeats(manifest, records)
-    (folder / "results.json").write_text(json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
-    table = results.table(results.summary(manifest, records))
-    (folder / "report.html").write_text(f"<!doctype html><meta charset=utf-8><pre>{html.escape(table)}</pre>\n")
+    _replace(folder / "results.json", json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+    _replace(folder / "report.html", render(manifest, records))
+
+
+def render(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> str:
+    """Return the report as one HTML text.
+
+    Everything that an agent wrote is escaped by the template engine, and the page's Content-Security-Policy runs no
+    script but its own, so that a hostile answer is shown and never executed.
+    """
+    import jinja2
+
+    from engine.report import page
+
+    loader = jinja2.FileSystemLoader(TEMPLATES)
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
+    style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
+    return environment.get_template("report.html.j2").render(
+        page.context(manifest, records), script=script, style=style, script_hash=page.content_hash(script)
+    )
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file that is either the former or the new one, never half of it."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+    os.replace(temporary, path)

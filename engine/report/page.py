@@ -1,0 +1,154 @@
+"""From a run's records to what the report's template shows: plain values, charts as SVG, nothing unescaped."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine import results
+from engine.report import charts
+from engine.score import clip, samples_of
+from engine.statistics import clustered_mean, student_t_quantile
+
+SHOWN_CHARACTERS = 12_000
+FULL_MESSAGES = 8
+STATE_WORDS = {
+    "passed": "passed",
+    "failed": "not passed",
+    "agent_error": "agent error",
+    "infra_unavailable": "harness failure",
+    "not_run": "not run",
+}
+
+
+def context(manifest: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return everything the template needs."""
+    rows = [dict(record) for record in records]
+    summary = results.summary(dict(manifest), rows)
+    return {
+        "manifest": manifest,
+        "summary": summary,
+        "sections": [_section(name, row) for name, row in summary["sections"].items()],
+        "overview_svg": charts.intervals(_interval_rows(summary)),
+        "radar_svg": charts.radar({name: row["score"] for name, row in summary["sections"].items()}),
+        "crypto": _crypto([row for row in rows if row["section"] == "crypto_trading"]),
+        "options": _options([row for row in rows if row["section"] == "options_trading"]),
+        "calls_svg": charts.bars({k: float(v) for k, v in summary["tool_calls"].items()}, unit="calls"),
+        "tasks": [_task(number, row) for number, row in enumerate(rows, start=1)],
+        "settings": json.dumps(manifest["config"], indent=2, ensure_ascii=False),
+    }
+
+
+def _interval_rows(summary: dict[str, Any]) -> list[tuple[str, float, tuple[float, float] | None]]:
+    named = [("overall", summary["overall"]), *summary["sections"].items()]
+    return [(name, row["score"], tuple(row["ci95"]) if row["ci95"] else None) for name, row in named]
+
+
+def _section(name: str, row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"title": charts.readable(name), "name": name}
+
+
+def _options(records: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the four-dimension picture of the options section."""
+    parts = results.mean_parts(records)
+    return {"svg": charts.bars(parts, unit="points of 100", maximum=100.0), "parts": parts} if parts else None
+
+
+def _crypto(records: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the transform comparison: skill with intervals, equity curves, the plain metrics beside it."""
+    played = [record for record in records if record["details"].get("transform")]
+    if not played:
+        return None
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for record in played:
+        groups.setdefault(record["details"]["transform"], []).append(record)
+    curves = {
+        name: [path for record in group for path in record["details"].get("equity_curves", ()) if len(path) > 1]
+        for name, group in groups.items()
+    }
+    curves = {name: paths for name, paths in curves.items() if paths}
+    return {
+        "skill_svg": charts.comparison([_skill(name, group) for name, group in groups.items()], unit="skill"),
+        "equity_svg": charts.curves(curves, unit="equity, start = 1") if curves else "",
+        "metrics": _metric_table(groups),
+    }
+
+
+def _skill(name: str, records: list[dict[str, Any]]) -> tuple[str, float, float | None]:
+    estimate = clustered_mean(sample for record in records for sample in samples_of(record))
+    if estimate.se is None or estimate.degrees_of_freedom is None:
+        return name, estimate.value, None
+    return name, estimate.value, student_t_quantile(estimate.degrees_of_freedom) * estimate.se
+
+
+def _metric_table(groups: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """Return one column a transform and one row a metric, averaged over the group's tasks."""
+    names = sorted(
+        {name for group in groups.values() for record in group for name in record["details"].get("metrics", {})}
+    )
+    return {
+        "transforms": [charts.readable(name) for name in groups],
+        "rows": [(charts.readable(name), [_mean_metric(group, name) for group in groups.values()]) for name in names],
+    }
+
+
+def _mean_metric(records: list[dict[str, Any]], name: str) -> str:
+    values = [record["details"].get("metrics", {}).get(name) for record in records]
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    return f"{math.fsum(numbers) / len(numbers):.4g}" if numbers else "n/a"
+
+
+def _task(number: int, record: dict[str, Any]) -> dict[str, Any]:
+    details = {name: value for name, value in record["details"].items() if name not in ("samples", "equity_curves")}
+    return {
+        "number": number,
+        "id": record["task_id"],
+        "section": charts.readable(record["section"]),
+        "section_name": record["section"],
+        "dataset": record["dataset"],
+        "category": record["category"],
+        "state": record["state"],
+        "state_words": STATE_WORDS[record["state"]],
+        "score": f"{clip(record['value']):.1f}",
+        "value": record["value"],
+        "reason": record["reason"],
+        "as_of": record["as_of"],
+        "question": record["question"],
+        "parts": [(charts.readable(name), value) for name, value in record["parts"].items()],
+        "details": json.dumps(details, indent=2, ensure_ascii=False) if details else "",
+        "transcript": _transcript(record["transcript"]),
+        "calls": record["tool_calls"],
+        "lookahead": record["lookahead_attempts"],
+        "usage": record["usage"],
+        "seconds": record["seconds"],
+        "chance_score": record["chance_score"],
+    }
+
+
+def _transcript(turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the messages, long ones cut with a note that says so; the store keeps them whole."""
+    shown = []
+    for index, turn in enumerate(turns):
+        early = index < FULL_MESSAGES or index >= len(turns) - 2
+        limit = SHOWN_CHARACTERS if early else 400
+        text = _pretty(turn["text"])
+        shown.append({"role": turn["role"], "text": text[:limit], "cut": max(0, len(text) - limit)})
+    return shown
+
+
+def _pretty(text: str) -> str:
+    """Return JSON indented, everything else as it is; lone surrogates are shown as escapes."""
+    try:
+        text = json.dumps(json.loads(text), indent=1, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        pass
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def content_hash(text: str) -> str:
+    """Return the Content-Security-Policy source of an inline script or style."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
