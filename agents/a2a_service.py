@@ -95,6 +95,13 @@ def agent_card(profile: Profile, *, url: str) -> AgentCard:
     )
 
 
+def describe_error(error: BaseException) -> str:
+    """Return type and message of an error; of the first real one inside nested exception groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}"
+
+
 class _Executor(AgentExecutor):
     def __init__(self, respond: Respond) -> None:
         self._respond = respond
@@ -118,7 +125,7 @@ class _Executor(AgentExecutor):
             answer = await self._respond(context.get_user_input(), task.context_id, progress)
         except Exception as error:
             logging.getLogger("agent").exception("the agent failed")
-            await updater.failed(said(f"{type(error).__name__}: {error}"))
+            await updater.failed(said(describe_error(error)))
             return
         if answer.rejected:
             await updater.reject(said(answer.text))

@@ -101,7 +101,7 @@ def _read_object(text: str) -> dict[str, Any]:
 
 
 def _innermost(error: BaseException) -> str:
-    """Return the message of the first real error inside nested exception groups."""
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+    """Return type and message of the first real error inside nested exception groups."""
+    while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return f"{type(error).__name__}: {error}"
