@@ -1,0 +1,100 @@
+"""The dataset ``fundamentals``: questions drawn from the lake, truth computed on the simulation date."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+from evaluators.contract import Case, Json, Section, SingleTurn, Task
+from evaluators.drawing import chosen, require_known_options, rotation, stream
+from evaluators.fundamentals import filings, prices, statements
+from evaluators.fundamentals.question import NotDrawable, Question, Template
+from lake import sample
+from lake.sample import Lake
+
+VERSION = "1.0"
+MAX_ATTEMPTS = 200
+TEMPLATES = {row.name: row for row in (*statements.TEMPLATES, *filings.TEMPLATES, *prices.TEMPLATES)}
+CATEGORIES = tuple(dict.fromkeys(row.category for row in TEMPLATES.values()))
+
+
+def draw_question(
+    template: Template, lake: Lake, *name: object, avoid: frozenset[str] | set[str] = frozenset()
+) -> Question:
+    """Draw one question of ``template`` from the stream called ``name``, other than the texts in ``avoid``."""
+    rng = stream(*name)
+    for _ in range(MAX_ATTEMPTS):
+        try:
+            question = template.draw(rng, lake)
+        except NotDrawable:
+            continue
+        if question.text not in avoid:
+            return question
+    raise ValueError(f"template {template.name!r}: no new question in {MAX_ATTEMPTS} draws; lower the count")
+
+
+def _case(question: Question, template: Template, task_id: str) -> Case:
+    context: dict[str, Json] = {"ticker": question.ticker}
+    if question.fiscal_year is not None:
+        context["fiscal_year"] = question.fiscal_year
+    task = Task(
+        task_id=task_id,
+        section="knowledge_retrieval",
+        dataset="fundamentals",
+        category=template.category,
+        family=f"fundamentals/{template.name}",
+        as_of=question.as_of,
+        question=question.text,
+        answer_format=question.expected.answer_format(),
+        context=context,
+        servers=template.servers,
+    )
+    expected = question.expected
+    return Case(task, lambda: SingleTurn(task, judge=expected.grade, gold_text=expected.gold_text()))
+
+
+@dataclass(frozen=True)
+class Fundamentals:
+    """Questions whose facts are not in the prompt: the agent has to fetch them through the tools."""
+
+    name: str = "fundamentals"
+    section: Section = "knowledge_retrieval"
+    version: str = VERSION
+
+    def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
+        """Draw ``count`` cases, every template once before any comes again.
+
+        Options: ``categories`` is a list of FAB++ categories, ``task_types`` a list of template names.
+        """
+        names = self._templates(options)
+        lake = sample.embedded()
+        cases: list[Case] = []
+        seen: set[str] = set()
+        for index in range(count):
+            template = TEMPLATES[rotation(names, index=index, name=(self.name, VERSION, seed))]
+            question = draw_question(template, lake, self.name, VERSION, seed, template.name, index, avoid=seen)
+            seen.add(question.text)
+            cases.append(_case(question, template, f"fundamentals-{template.name}-{seed}-{index:04d}"))
+        return cases
+
+    def data_hash(self, options: Mapping[str, Json]) -> str:
+        """Return the sha256 of the lake's tables and of the templates' source."""
+        self._templates(options)
+        digest = hashlib.sha256(sample.data_hash().encode())
+        for module in ("statements.py", "filings.py", "prices.py", "question.py"):
+            digest.update(resources.files(__package__).joinpath(module).read_bytes())
+        return digest.hexdigest()
+
+    def _templates(self, options: Mapping[str, Json]) -> tuple[str, ...]:
+        require_known_options(options, ("categories", "task_types"))
+        categories = chosen(options, "categories", CATEGORIES)
+        names = chosen(options, "task_types", tuple(TEMPLATES))
+        kept = tuple(name for name in names if TEMPLATES[name].category in categories)
+        if not kept:
+            raise ValueError(f"no template is both in task_types={names} and in categories={categories}")
+        return kept
+
+
+DATASET = Fundamentals()
