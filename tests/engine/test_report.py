@@ -1,0 +1,175 @@
+"""The report, rendered from records that an agent has done its worst to."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from engine import report, results
+from evaluators.contract import SECTIONS
+
+HOSTILE = "<script>document.title='owned'</script><img src=x onerror=alert(1)> {{ 7*7 }} ${7*7} \ud800 </pre>"
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+
+
+def make_record(section, number, value=50.0, **fields):
+    return {
+        "task_id": f"{section}-{number}",
+        "section": section,
+        "dataset": "synthetic",
+        "category": "Quantitative Reasoning",
+        "family": f"f{number}",
+        "as_of": "2013-03-01",
+        "question": f"How much is {HOSTILE}?",
+        "chance_score": 0.0,
+        "state": "failed",
+        "reason": HOSTILE,
+        "value": value,
+        "passed": False,
+        "parts": {},
+        "details": {"given": HOSTILE},
+        "transcript": [{"role": "harness", "text": '{"question": "q"}'}, {"role": "agent", "text": HOSTILE}],
+        "usage": {"input_tokens": 1, "output_tokens": 2, "cost_usd": 0.01},
+        "tool_calls": [
+            {"server": "edgar", "tool": HOSTILE, "arguments": HOSTILE, "ok": False, "error": HOSTILE, "lookahead": True}
+        ],
+        "lookahead_attempts": 1,
+        "seconds": 0.5,
+    } | fields
+
+
+def crypto_record(transform, number):
+    return make_record(
+        "crypto_trading",
+        number,
+        value=-5.0 + number,
+        details={
+            "transform": transform,
+            "equity_curves": [[1.0, 1.01, 0.99], [1.0, 0.98, 1.02]],
+            "samples": [{"family": "w1", "value": number - 10.0}, {"family": "w2", "value": float(number)}],
+            "metrics": {"sharpe": 0.5, "calmar": None},
+        },
+    )
+
+
+@pytest.fixture(scope="module")
+def records():
+    rows = [make_record(section, n) for section in SECTIONS if section != "crypto_trading" for n in range(3)]
+    rows += [crypto_record(name, n) for n, name in enumerate(("baseline", "noisy", "meta", "adversarial"))]
+    rows[0] |= {"state": "infra_unavailable"}
+    rows.append(make_record("options_trading", 9, parts={"pnl": 100.0, "greeks": 0.0, "strategy": 75.0, "risk": 50.0}))
+    return rows
+
+
+@pytest.fixture(scope="module")
+def manifest():
+    return {
+        "run_id": "quick-1-x",
+        "created_at": "2026-11-20T00:00:00+00:00",
+        "config": {"name": "quick", "version": "1", "weights": dict.fromkeys(SECTIONS, 0.2)},
+        "seed": 1,
+        "agent": {"name": HOSTILE, "digest": "d", "spec": "s"},
+        "versions": {"traderbench": "0"},
+        "platform": "Linux",
+        "data_hashes": {"synthetic": "h"},
+        "sandbox_tier": "none",
+    }
+
+
+@pytest.fixture(scope="module")
+def page_file(manifest, records, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    report.write(folder, manifest, records)
+    return folder / "report.html"
+
+
+def test_the_report_needs_no_network(page_file):
+    text = page_file.read_text()
+    for word in ('src="http', "url(http", "@import", "<link rel=stylesheet", 'href="http'):
+        assert word not in text
+
+
+def test_nothing_that_an_agent_wrote_is_markup(page_file):
+    text = page_file.read_text()
+    assert "<script>document" not in text
+    assert "<img src=x" not in text
+    assert "&lt;script&gt;document.title=&#39;owned&#39;&lt;/script&gt;" in text
+
+
+def test_a_long_transcript_is_cut_with_a_note_that_says_so(manifest, records):
+    turns = [{"role": "agent", "text": "x" * 50_000} for _ in range(200)]
+    text = report.render(manifest, [records[1] | {"transcript": turns}])
+    assert "more characters are in the run" in text
+    assert len(text) < 1_500_000
+
+
+def test_results_json_is_a_superset_of_the_agentbeats_result(page_file):
+    found = json.loads((page_file.parent / "results.json").read_text())
+    assert found["schema_version"] == "2.0"
+    assert set(found["section_scores"]) == set(SECTIONS)
+    for section in found["section_scores"].values():
+        assert {"score", "weight", "weighted_contribution", "datasets", "task_count", "accuracy", "sub_scores"} <= set(
+            section
+        )
+    assert {"purple_agent", "num_tasks", "num_successful", "conduct_debate"} == set(found["evaluation_metadata"])
+    assert len(found["detailed_results"]) == found["evaluation_metadata"]["num_tasks"]
+    assert found["traderbench"]["overall"]["score"] == found["overall_score"]["score"]
+
+
+def test_an_inactive_section_keeps_its_place_with_nulls(manifest, records):
+    found = results.agentbeats(manifest, [row for row in records if row["section"] == "options_trading"])
+    assert found["section_scores"]["crypto_trading"]["score"] is None
+    assert found["section_scores"]["options_trading"]["weight"] == 1.0
+
+
+@pytest.fixture(scope="module")
+def browser_page(page_file):
+    if CHROMIUM is None:
+        if os.environ.get("TRADERBENCH_REQUIRE_BROWSER"):
+            pytest.fail("Chromium is required here and missing")
+        pytest.skip("needs Chromium")
+    from playwright.sync_api import sync_playwright
+
+    problems = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page()
+        page.on(
+            "console", lambda message: problems.append(message.text) if message.type in ("error", "warning") else None
+        )
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("dialog", lambda dialog: (problems.append("dialog"), dialog.dismiss()))
+        page.goto(Path(page_file).as_uri())
+        yield page, problems
+        browser.close()
+
+
+@pytest.mark.browser
+def test_chromium_shows_sections_charts_and_a_transcript_without_a_console_error(browser_page):
+    page, problems = browser_page
+    assert page.locator("#sections tr").count() == 1 + len(SECTIONS)
+    for place in ("#overall svg", "#crypto svg", "#options svg", "#servers svg"):
+        box = page.locator(place).first.bounding_box()
+        assert box["width"] > 200
+        assert box["height"] > 100
+    task = page.locator("details.task").nth(1)
+    task.locator("summary").first.click()
+    assert task.locator(".turn.agent pre").is_visible()
+    assert "<script>document.title='owned'</script>" in task.locator(".turn.agent pre").inner_text()
+    assert page.title().startswith("TraderBench")
+    assert problems == []
+
+
+@pytest.mark.browser
+def test_the_filters_narrow_the_table(browser_page):
+    page, _ = browser_page
+    page.select_option("#filter-section", "crypto_trading")
+    assert page.locator("details.task:visible").count() == 4
+    page.select_option("#filter-section", "")
+    page.select_option("#filter-state", "infra_unavailable")
+    assert page.locator("details.task:visible").count() == 1
+    page.select_option("#filter-state", "")
