@@ -7,13 +7,16 @@ import logging
 from typing import Any
 
 import analytical
+import company
+import prices
 from mcp_toolbox import Toolbox, ToolFailure, server_urls
 from message import read_message
 from trading import Trader
 
+MAX_CONVERSATIONS = 256
 logger = logging.getLogger("agent")
 
-WAYS = (analytical.answer,)
+WAYS = (analytical.answer, company.answer, prices.answer)
 """Tried in this order; the first that has an answer wins."""
 
 
@@ -21,14 +24,19 @@ class Solver:
     """The agent: one for all conversations."""
 
     def __init__(self) -> None:
-        self._trader = Trader()
+        self._trader = Trader(MAX_CONVERSATIONS)
+        self._urls: dict[str, dict[str, str]] = {}
 
     async def reply(self, text: str, conversation: str) -> str:
         """Return the reply to a message of a conversation."""
         body = read_message(text)
         if body.get("type") in ("trading_decision", "trading_decisions"):
             return json.dumps(self._trader.reply(body, conversation))
-        async with Toolbox(server_urls(body)) as toolbox:
+        # The addresses come with the first message of a conversation only.
+        urls = self._urls[conversation] = server_urls(body) or self._urls.pop(conversation, {})
+        while len(self._urls) > MAX_CONVERSATIONS:
+            del self._urls[next(iter(self._urls))]
+        async with Toolbox(dict(urls)) as toolbox:
             return await _first_answer(body, toolbox)
 
 
