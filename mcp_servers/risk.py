@@ -1,0 +1,372 @@
+"""Risk metrics (port 8106): portfolio Greeks, value at risk, stress tests, Sharpe and Sortino ratios."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from mcp.server import MCPServer
+from pydantic import BaseModel, Field
+
+from mcp_servers import caller, toolset
+
+if TYPE_CHECKING:
+    from jax import Array
+
+    from pricing.risk import Book
+
+SHARES_A_CONTRACT = 100.0
+MONTE_CARLO_DRAWS = 100_000
+LEAST_COMPILED_SIZE = 8
+Confidence = Annotated[float, Field(description="Probability that the loss is not exceeded: 0.95, 0.99", gt=0.5, lt=1)]
+Returns = Annotated[
+    list[Annotated[float, Field(allow_inf_nan=False)]],
+    Field(description="Returns per period, decimals: 0.01 is 1%; profits positive", max_length=100_000),
+]
+PeriodsAYear = Annotated[int, Field(description="Periods a year: 252 daily, 52 weekly, 12 monthly", ge=1, le=600_000)]
+Rate = Annotated[float, Field(description="Continuously compounded, per year, decimal", ge=-1, le=1)]
+
+
+class Position(BaseModel):
+    """A position in shares or in one option series."""
+
+    option_type: Literal["call", "put", "stock"]
+    quantity: float = Field(description="Contracts or shares; > 0 long, < 0 short", allow_inf_nan=False)
+    spot: float = Field(description="Price of the underlying, USD", gt=0, allow_inf_nan=False)
+    strike: float | None = Field(default=None, description="Options only, USD", gt=0, allow_inf_nan=False)
+    time_to_expiry: float | None = Field(default=None, description="Options only, years", gt=0, le=100)
+    volatility: float | None = Field(default=None, description="Options only, per year, decimal", gt=0, le=10)
+    multiplier: float | None = Field(default=None, description="Shares a contract; 100 for options", gt=0)
+    underlying: str = Field(default="", description="Name of the underlying; positions on one name share one spot")
+
+
+class PortfolioGreeks(BaseModel):
+    """Sums in USD, contract multipliers included; the columns have one entry a position, in the given order."""
+
+    delta: float = Field(description="Equivalent shares")
+    dollar_delta: float = Field(description="USD of underlying: delta times spot")
+    gamma: float = Field(description="Delta change per 1.00 of spot")
+    theta: float = Field(description="Per year")
+    theta_per_day: float = Field(description="Per calendar day")
+    vega: float = Field(description="Per 1.00 of volatility")
+    vega_per_point: float = Field(description="Per percentage point of volatility")
+    rho: float = Field(description="Per 1.00 of rate")
+    value: float = Field(description="Market value, USD")
+    position_delta: list[float]
+    position_gamma: list[float]
+    position_theta: list[float]
+    position_vega: list[float]
+    position_rho: list[float]
+    position_value: list[float]
+
+
+class RiskEstimate(BaseModel):
+    """A loss is positive."""
+
+    method: str
+    confidence: float
+    observations: int
+    horizon_periods: int
+    value_at_risk: float = Field(description="In the unit of the portfolio value times return; loss positive")
+    expected_shortfall: float = Field(description="Mean loss beyond the value at risk")
+    standard_error: float | None = Field(description="Of value_at_risk; null where a closed form has none")
+
+
+class StressScenario(BaseModel):
+    """One shock, applied at once."""
+
+    name: str
+    spot_change: float = Field(default=0.0, description="Relative: -0.20 is a fall of 20%", ge=-1, le=10)
+    volatility_change: float = Field(default=0.0, description="Absolute: 0.10 is ten points", ge=-5, le=5)
+    rate_change: float = Field(default=0.0, description="Absolute: 0.01 is 100 basis points", ge=-1, le=1)
+    days_passed: float = Field(default=0.0, description="Calendar days", ge=0, le=3650)
+
+
+class Portfolio(BaseModel):
+    """Positions and the rates they are priced with."""
+
+    positions: list[Position] = Field(min_length=1, max_length=500)
+    rate: Rate = 0.0
+    dividend_yield: Rate = 0.0
+
+
+class StressResult(BaseModel):
+    """Columns; one entry a scenario. Every option is priced anew."""
+
+    scenario: list[str]
+    profit_and_loss: list[float] = Field(description="USD, profits positive")
+    worst_scenario: str
+    worst_profit_and_loss: float
+    value: float = Field(description="Market value before the shock, USD")
+
+
+class Ratio(BaseModel):
+    """A return to risk ratio."""
+
+    ratio: float = Field(description="Annualised")
+    per_period: float
+    mean_excess_return: float = Field(description="Per period, decimal")
+    deviation: float = Field(description="Per period, decimal: what the ratio divides by")
+    observations: int
+
+
+class Drawdown(BaseModel):
+    """The deepest fall from a running maximum of compounded returns."""
+
+    max_drawdown: float = Field(description="Positive fraction")
+    peak_index: int = Field(description="Number of returns before the peak")
+    trough_index: int = Field(description="Number of returns before the trough")
+
+
+def _shares(position: Position) -> float:
+    if position.multiplier is not None:
+        return position.quantity * position.multiplier
+    return position.quantity * (1.0 if position.option_type == "stock" else SHARES_A_CONTRACT)
+
+
+def _require_option_terms(positions: list[Position]) -> None:
+    for number, position in enumerate(positions):
+        if position.option_type == "stock":
+            continue
+        for field in ("strike", "time_to_expiry", "volatility"):
+            if getattr(position, field) is None:
+                raise ValueError(f"positions[{number}] is a {position.option_type} and needs {field}")
+
+
+def _padded(positions: list[Position]) -> list[Position]:
+    """Return the positions with empty ones behind, so that few sizes of book are ever compiled."""
+    size = LEAST_COMPILED_SIZE
+    while size < len(positions):
+        size *= 2
+    return positions + [Position(option_type="stock", quantity=0.0, spot=1.0)] * (size - len(positions))
+
+
+def _book(positions: list[Position]) -> tuple[Book, Array]:
+    """Return the positions as a book, and the spots of its underlyings; an unnamed position is an underlying itself."""
+    import jax.numpy as jnp
+
+    from pricing.risk import Book
+
+    names = [position.underlying or f"position {number}" for number, position in enumerate(positions)]
+    spots: dict[str, float] = {}
+    for name, position in zip(names, positions, strict=True):
+        if spots.setdefault(name, position.spot) != position.spot:
+            raise ValueError(f"positions on {name!r} have different spots: {spots[name]} and {position.spot}")
+    order = list(spots)
+
+    def column(field: str) -> Array:
+        values = [getattr(position, field) for position in positions]
+        return jnp.array([math.nan if value is None else value for value in values])
+
+    book = Book(
+        underlying=jnp.array([order.index(name) for name in names]),
+        is_option=jnp.array([position.option_type != "stock" for position in positions]),
+        is_call=jnp.array([position.option_type == "call" for position in positions]),
+        shares=jnp.array([_shares(position) for position in positions]),
+        strike=column("strike"),
+        time_to_expiry=column("time_to_expiry"),
+        volatility=column("volatility"),
+    )
+    # One spot a position, whatever is shared: the size then depends on the number of positions alone.
+    return book, jnp.array(list(spots.values()) + [1.0] * (len(positions) - len(spots)))
+
+
+def calculate_portfolio_greeks(
+    positions: Annotated[list[Position], Field(description="At least one position", min_length=1, max_length=500)],
+    rate: Rate = 0.0,
+    dividend_yield: Rate = 0.0,
+) -> PortfolioGreeks:
+    """Add up the Greeks (Black-Scholes-Merton) of options and shares."""
+    import numpy as np
+
+    from pricing import black_scholes
+
+    _require_option_terms(positions)
+    count, positions = len(positions), _padded(positions)
+    is_stock = np.array([position.option_type == "stock" for position in positions])
+    spot = np.array([position.spot for position in positions])
+    per_share = black_scholes.all_greeks(
+        spot=spot,
+        strike=np.array([position.strike or position.spot for position in positions]),
+        time_to_expiry=np.array([position.time_to_expiry or 1.0 for position in positions]),
+        rate=rate,
+        volatility=np.array([position.volatility or 1.0 for position in positions]),
+        dividend_yield=dividend_yield,
+        is_call=np.array([position.option_type == "call" for position in positions]),
+    )
+    shares = np.array([_shares(position) for position in positions])
+    of_stock = {"price": spot, "delta": np.ones_like(spot)}
+    held = {
+        name: np.where(is_stock, of_stock.get(name, np.zeros_like(spot)), np.asarray(getattr(per_share, name))) * shares
+        for name in ("price", "delta", "gamma", "theta", "vega", "rho")
+    }
+    total = {name: float(column.sum()) for name, column in held.items()}
+    return PortfolioGreeks(
+        delta=total["delta"],
+        dollar_delta=float((held["delta"] * spot).sum()),
+        gamma=total["gamma"],
+        theta=total["theta"],
+        theta_per_day=total["theta"] / 365,
+        vega=total["vega"],
+        vega_per_point=total["vega"] / 100,
+        rho=total["rho"],
+        value=total["price"],
+        position_delta=held["delta"][:count].tolist(),
+        position_gamma=held["gamma"][:count].tolist(),
+        position_theta=held["theta"][:count].tolist(),
+        position_vega=held["vega"][:count].tolist(),
+        position_rho=held["rho"][:count].tolist(),
+        position_value=held["price"][:count].tolist(),
+    )
+
+
+def calculate_var(
+    returns: Returns,
+    confidence: Confidence = 0.95,
+    method: Annotated[
+        Literal["historical", "parametric", "monte_carlo"],
+        Field(description="sample quantile; normal closed form; normal draws seeded by the task"),
+    ] = "historical",
+    portfolio_value: Annotated[float, Field(description="USD; 1 gives the risk as a fraction", gt=0)] = 1.0,
+    horizon_periods: Annotated[
+        int, Field(description="Periods ahead; > 1 needs parametric or monte_carlo", ge=1, le=1000)
+    ] = 1,
+) -> RiskEstimate:
+    """Value at risk and expected shortfall of a sample of returns. Losses are positive."""
+    import numpy as np
+
+    from pricing import risk
+
+    outcomes = np.asarray(returns, float) * portfolio_value
+    if outcomes.size < 2:
+        raise ValueError(f"returns must hold at least 2 values, got {outcomes.size}")
+    mean, deviation = float(outcomes.mean()), float(outcomes.std(ddof=1))
+    if method == "parametric":
+        terms = {"standard_deviation": deviation, "mean": mean, "confidence": confidence}
+        value = risk.normal_value_at_risk(**terms, horizon=horizon_periods)
+        shortfall, error = risk.normal_expected_shortfall(**terms, horizon=horizon_periods), None
+    else:
+        if method == "monte_carlo":
+            draws = np.random.default_rng(caller.current().grant.seed).standard_normal(MONTE_CARLO_DRAWS)
+            outcomes = mean * horizon_periods + deviation * math.sqrt(horizon_periods) * draws
+        elif horizon_periods > 1:
+            raise ValueError("historical covers horizon_periods=1; use parametric or monte_carlo for a longer horizon")
+        estimate = risk.value_at_risk(outcomes, confidence=confidence)
+        value, error = estimate.value, estimate.standard_error if math.isfinite(estimate.standard_error) else None
+        shortfall = risk.expected_shortfall(outcomes, confidence=confidence).value
+    return RiskEstimate(
+        method=method,
+        confidence=confidence,
+        observations=len(returns),
+        horizon_periods=horizon_periods,
+        value_at_risk=value,
+        expected_shortfall=shortfall,
+        standard_error=error,
+    )
+
+
+def run_stress_test(
+    portfolio: Annotated[Portfolio, Field(description="What is held, and the rates")],
+    scenarios: Annotated[
+        list[StressScenario] | None,
+        Field(
+            description='For example {"name": "crash", "spot_change": -0.20}; default: 13 standard ones', max_length=200
+        ),
+    ] = None,
+) -> StressResult:
+    """Revalue a portfolio in each scenario, every option priced anew."""
+    from pricing import risk
+
+    _require_option_terms(portfolio.positions)
+    book, spots = _book(_padded(portfolio.positions))
+    shocks = list(risk.SCENARIOS)
+    if scenarios:
+        shocks = [risk.Scenario(**scenario.model_dump()) for scenario in scenarios]
+    # Calm scenarios fill up to a standard number, for the same reason as empty positions.
+    calm = [risk.Scenario(name=f"calm {number}") for number in range(-len(shocks) % len(risk.SCENARIOS))]
+    rates = {"rate": portfolio.rate, "dividend_yield": portfolio.dividend_yield}
+    outcomes = risk.stress(book, spot=spots, **rates, scenarios=shocks + calm)[: len(shocks)]
+    worst = min(outcomes, key=lambda outcome: outcome.profit_and_loss)
+    value = risk.revalue(book, spot=spots, **rates)
+    return StressResult(
+        scenario=[outcome.scenario.name for outcome in outcomes],
+        profit_and_loss=[outcome.profit_and_loss for outcome in outcomes],
+        worst_scenario=worst.scenario.name,
+        worst_profit_and_loss=worst.profit_and_loss,
+        value=float(value),
+    )
+
+
+def _ratio(returns: list[float], rate_per_period: float, periods_a_year: int, *, downside: bool) -> Ratio:
+    if len(returns) < 2:
+        raise ValueError(f"returns must hold at least 2 values, got {len(returns)}")
+    excess = [value - rate_per_period for value in returns]
+    mean = sum(excess) / len(excess)
+    if downside:
+        variance = sum(min(value, 0.0) ** 2 for value in excess) / len(excess)
+    else:
+        variance = sum((value - mean) ** 2 for value in excess) / (len(excess) - 1)
+    deviation = math.sqrt(variance)
+    if deviation <= 1e-15 * max(map(abs, excess), default=0.0) or deviation == 0.0:
+        raise ValueError(
+            f"the {'downside ' if downside else ''}deviation of these returns is 0: the ratio is undefined"
+        )
+    return Ratio(
+        ratio=mean / deviation * math.sqrt(periods_a_year),
+        per_period=mean / deviation,
+        mean_excess_return=mean,
+        deviation=deviation,
+        observations=len(returns),
+    )
+
+
+def calculate_sharpe_ratio(
+    returns: Returns,
+    risk_free_rate: Annotated[float, Field(description="Per year, decimal; divided by the periods a year")] = 0.0,
+    periods_per_year: PeriodsAYear = 252,
+) -> Ratio:
+    """Sharpe ratio: mean excess return over its standard deviation (n-1), annualised by the square root of time."""
+    return _ratio(returns, risk_free_rate / periods_per_year, periods_per_year, downside=False)
+
+
+def calculate_sortino_ratio(
+    returns: Returns,
+    target_return: Annotated[float, Field(description="Per year, decimal; divided by the periods a year")] = 0.0,
+    periods_per_year: PeriodsAYear = 252,
+) -> Ratio:
+    """Sortino ratio: mean excess over the target, by the root mean square shortfall over all n periods, annualised."""
+    return _ratio(returns, target_return / periods_per_year, periods_per_year, downside=True)
+
+
+def calculate_max_drawdown(returns: Returns) -> Drawdown:
+    """Find the deepest fall from a running maximum of the compounded simple returns."""
+    if not returns or min(returns) < -1.0:
+        raise ValueError("returns must hold at least one value, and none below -1 (a loss of everything)")
+    wealth, peak, peak_index = 1.0, 1.0, 0
+    worst = (0.0, 0, 0)
+    for index, value in enumerate(returns, start=1):
+        wealth *= 1.0 + value
+        if wealth > peak:
+            peak, peak_index = wealth, index
+        worst = max(worst, (1.0 - wealth / peak, peak_index, index), key=lambda fall: fall[0])
+    return Drawdown(max_drawdown=worst[0], peak_index=worst[1], trough_index=worst[2])
+
+
+def build_server() -> MCPServer:
+    """Return the server. It computes from its arguments and reads no data."""
+    return toolset.build(
+        "risk",
+        title="Risk Metrics",
+        instructions=(
+            "Risk of returns and of option portfolios. Losses are positive in value at risk; profits are positive in "
+            "stress tests. Rates, volatilities and returns are decimals; theta is per year, vega and rho per 1.00."
+        ),
+        tools=(
+            calculate_portfolio_greeks,
+            calculate_var,
+            run_stress_test,
+            calculate_sharpe_ratio,
+            calculate_sortino_ratio,
+            calculate_max_drawdown,
+        ),
+    )

@@ -1,0 +1,154 @@
+"""Servers over HTTP: identity in the path, date lock, limits, call log, death and restart."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from mcp import Client
+
+from mcp_servers import access
+from mcp_servers.access import Grant
+from mcp_servers.server_set import ServerSet, start_servers
+from mcp_servers.setting import ServerStartError
+
+NAMES = ("edgar", "yfinance", "risk")
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[ServerSet]:
+    with start_servers(NAMES, ports="auto") as running:
+        yield running
+
+
+def token(servers: ServerSet, task: str, *, as_of: date = date(2012, 9, 19), calls: int = 200) -> str:
+    return access.issue(Grant("run", task, as_of, 1, calls), servers.key)
+
+
+def call(url: str, tool: str, arguments: dict[str, Any], *, times: int = 1) -> list[Any]:
+    async def run() -> list[Any]:
+        async with Client(url) as client:
+            results = [await client.call_tool(tool, arguments) for _ in range(times)]
+        return [result.content[0].text if result.is_error else result.structured_content for result in results]
+
+    return anyio.run(run)
+
+
+def test_a_task_sees_data_up_to_the_date_of_its_own_token(servers: ServerSet) -> None:
+    for as_of in (date(2012, 9, 19), date(2011, 9, 19)):
+        url = servers.urls(token(servers, f"dates-{as_of}", as_of=as_of))["yfinance"]
+        assert call(url, "get_quote", {"ticker": "AAPL"})[0]["date"] == as_of.isoformat()
+
+
+def test_the_log_tells_the_harness_what_was_asked_and_which_calls_looked_ahead(servers: ServerSet) -> None:
+    mine = token(servers, "log")
+    url = servers.urls(mine)["yfinance"]
+    call(url, "get_quote", {"ticker": "AAPL"})
+    call(url, "get_quote", {"ticker": "AAPL", "on": "2013-01-02"})
+    call(url, "no_such_tool", {})
+    first, second, third = servers.log("yfinance", mine)
+    assert (first["tool"], first["ok"], first["error"], first["lookahead"]) == ("get_quote", True, None, False)
+    assert first["arguments"] == '{"ticker": "AAPL"}' and first["milliseconds"] > 0
+    assert (second["ok"], second["lookahead"]) == (False, True)
+    assert (third["ok"], third["lookahead"]) == (False, False)
+    assert [record["number"] for record in (first, second, third)] == [1, 2, 3]
+    assert servers.log("edgar", mine) == []
+
+
+def test_an_agent_cannot_read_the_log_nor_forge_a_token_nor_come_without_one(servers: ServerSet) -> None:
+    mine = token(servers, "nosy")
+    base = servers.urls(mine)["edgar"].removesuffix("/mcp")
+    root = base.split("/t/")[0]
+    with httpx.Client(trust_env=False) as web:
+        assert web.get(f"{base}/log").status_code == 403
+        assert web.get(f"{base}/log", headers={"X-TraderBench-Harness": mine}).status_code == 403
+        stranger = access.issue(Grant("run", "nosy", date(2030, 1, 1), 1), access.new_key())
+        assert web.post(f"{root}/t/{stranger}/mcp", json={}).status_code == 401
+        assert web.post(f"{root}/mcp", json={}).status_code == 404
+        assert web.get(f"{root}/health").json() == {"status": "ok", "server": "edgar"}
+
+
+def test_calls_beyond_the_limit_are_refused_with_a_message_and_counted(servers: ServerSet) -> None:
+    mine = token(servers, "limited", calls=2)
+    answers = call(servers.urls(mine)["edgar"], "search_companies", {}, times=4)
+    assert [isinstance(answer, str) for answer in answers] == [False, False, True, True]
+    assert "takes 2 calls a task" in answers[-1]
+    assert [record["ok"] for record in servers.log("edgar", mine)] == [True, True, False, False]
+
+
+def test_concurrent_tasks_never_mix(servers: ServerSet) -> None:
+    days = [date(2012, 3, day) for day in range(5, 10)]
+
+    async def quotes(as_of: date, found: dict[date, set[str]]) -> None:
+        async with Client(servers.urls(token(servers, f"mix-{as_of}", as_of=as_of))["yfinance"]) as client:
+            for _ in range(5):
+                result = await client.call_tool("get_quote", {"ticker": "IBM"})
+                found.setdefault(as_of, set()).add(result.structured_content["date"])
+
+    async def run() -> dict[date, set[str]]:
+        found: dict[date, set[str]] = {}
+        async with anyio.create_task_group() as group:
+            for day in days:
+                group.start_soon(quotes, day, found)
+        return found
+
+    assert anyio.run(run) == {day: {day.isoformat()} for day in days}
+    assert all(len(servers.log("yfinance", token(servers, f"mix-{day}", as_of=day))) == 5 for day in days)
+
+
+def test_every_server_answers_its_health_probe(servers: ServerSet) -> None:
+    assert servers.health() == dict.fromkeys(NAMES, "ok")
+
+
+def test_a_busy_port_is_one_clear_error_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mcp_servers import catalog
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        monkeypatch.setitem(catalog.SERVERS, "risk", catalog.SERVERS["risk"]._replace(port=port))
+        with pytest.raises(ServerStartError, match=rf"^port {port} on 127.0.0.1 is not free for the risk server"):
+            start_servers(["risk"])
+
+
+def test_the_key_is_not_on_the_command_line_nor_in_the_environment(servers: ServerSet) -> None:
+    listing = subprocess.run(["ps", "axeww"], capture_output=True, text=True, check=True).stdout
+    assert servers.key.hex() not in listing
+
+
+def test_a_killed_process_comes_back_on_its_ports_and_remembers_the_calls() -> None:
+    with start_servers(["edgar"], ports="auto") as running:
+        mine = token(running, "survivor")
+        url = running.urls(mine)["edgar"]
+        call(url, "search_companies", {}, times=3)
+        os.kill(running._groups[0].pid, signal.SIGKILL)
+        deadline = time.monotonic() + 20
+        while running.health() != {"edgar": "ok"}:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        call(url, "search_companies", {})
+        assert [record["number"] for record in running.log("edgar", mine)] == [1, 2, 3, 4]
+    assert "no answer" in running.health()["edgar"]
+
+
+def test_no_process_outlives_its_set() -> None:
+    running = start_servers(["risk"], ports="auto")
+    child = running._groups[0].pid
+    running.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
+def test_an_unknown_server_is_an_error_that_lists_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="unknown MCP server 'edgars'; available: edgar, yfinance, sandbox"):
+        start_servers(["edgars"])
