@@ -39,9 +39,7 @@ def apply(
     ValueError
         For an unknown transform or parameter, or a negative or non-finite severity.
     """
-    parts = [get(part.strip()) for part in name.split("+")]
-    check_severity(severity)
-    check_params(name, parts, params)
+    parts = check(name, severity=severity, **params)
 
     def one(one_key: jax.Array, one_market: Market) -> Transformed:
         return compose(parts, one_key, one_market, severity=severity, params=params)
@@ -49,6 +47,14 @@ def apply(
     if market.close.ndim == 1:
         return one(key, market)
     return jax.vmap(one)(jax.random.split(key, market.close.shape[0]), market)
+
+
+def check(name: str, *, severity: float | jax.Array = 1.0, **params: Any) -> list[Transform]:
+    """Return the parts that ``name`` stands for, or raise as :func:`apply` would."""
+    parts = [get(part.strip()) for part in name.split("+")]
+    check_severity(severity)
+    check_params(name, parts, params)
+    return parts
 
 
 def compose(

@@ -1,0 +1,83 @@
+"""What could have been earned: the best path of positions for somebody who knows the market's future."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from backtest.costs import BPS
+from backtest.market import Market
+from backtest.rules import Rules
+
+Array: TypeAlias = npt.NDArray[np.float64]
+
+SIDES = np.array([-1.0, 0.0, 1.0])
+
+
+class Available(NamedTuple):
+    """What the market of each episode offered to a position of one times equity.
+
+    Attributes
+    ----------
+    returns
+        ``[decisions, episodes]`` log-return from the open of one decision's bar to the open of the next's (the last:
+        to the last close), minus funding.
+    gross
+        ``[episodes]`` sum of absolute returns: perfect timing if trading were free.
+    net
+        ``[episodes]`` perfect timing after costs.
+    sides
+        ``[decisions, episodes]`` the path that earns it: -1, 0 or 1.
+    """
+
+    returns: Array
+    gross: Array
+    net: Array
+    sides: Array
+
+
+def available(traded: Market, *, decision_every: int, rules: Rules, equity: float) -> Available:
+    """Return what a market offered; fields of ``traded`` are ``[episodes, bars]`` and hold the traded bars only."""
+    opens = np.asarray(traded.open)[:, ::decision_every]
+    ends = np.concatenate([opens[:, 1:], np.asarray(traded.close)[:, -1:]], axis=1)
+    count = opens.shape[1]
+    funding = np.asarray(traded.funding_rate).reshape(opens.shape[0], count, decision_every)
+    # Funding at the first open of a stretch is charged on the position carried into it, before the order is filled.
+    carried = np.concatenate([funding[:, 1:, 0], np.zeros((opens.shape[0], 1))], axis=1)
+    returns = (np.log(ends / opens) - funding[:, :, 1:].sum(axis=2) - carried).T
+    volume = np.asarray(traded.volume)[:, ::decision_every]
+    unit = (equity / (opens * np.maximum(volume, np.finfo(float).tiny))).T
+    net, sides = best_path(returns, trade_costs(unit, rules))
+    return Available(returns, np.abs(returns).sum(axis=0), net, sides)
+
+
+def trade_costs(unit_participation: Array, rules: Rules) -> Array:
+    """Return the cost of trading by 0, 1 and 2 times equity, ``[3, decisions, episodes]``, fractions of equity."""
+    change = np.arange(3.0)[:, None, None]
+    impact = np.sqrt(change * unit_participation[None])
+    slip = np.minimum(rules.slippage_bps + rules.impact_bps * impact, rules.max_slippage_bps) * BPS
+    return np.asarray(change * (slip + rules.fee_bps * BPS))
+
+
+def best_path(returns: Array, costs: Array) -> tuple[Array, Array]:
+    """Return the largest sum of ``side * return - cost of changing sides`` and the sides that reach it.
+
+    Backward induction over three sides; starts flat and may end in any.
+    """
+    decisions, episodes = returns.shape
+    steps = np.abs(SIDES[:, None] - SIDES[None, :]).astype(int)
+    ahead = np.zeros((3, episodes))
+    choice = np.zeros((decisions, 3, episodes), dtype=int)
+    for t in range(decisions - 1, -1, -1):
+        earned = SIDES[:, None] * returns[t] + ahead
+        options = earned[None] - costs[steps, t]
+        choice[t] = options.argmax(axis=1)
+        ahead = options.max(axis=1)
+    sides = np.zeros((decisions, episodes))
+    held = np.full(episodes, 1)
+    for t in range(decisions):
+        held = choice[t, held, np.arange(episodes)]
+        sides[t] = SIDES[held]
+    return ahead[1], sides

@@ -1,0 +1,150 @@
+"""Market windows: drawn from the simulator or from candle files, each with its mirror image, without a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+import numpy.typing as npt
+
+import transforms
+from backtest import simulators
+from backtest.market import Market
+from evaluators.crypto.settings import TransformChoice
+
+WARMUP_BARS = 68
+"""Observed bars before the first decision: enough for a 50-bar average and the slower part of MACD."""
+
+DAY = 86_400.0
+FIRST_TIME = 1_717_372_800.0
+"""2024-06-03 00:00 UTC: the week in which every disguised window begins."""
+
+
+class Windows(NamedTuple):
+    """Windows as they were found.
+
+    Attributes
+    ----------
+    market
+        Fields ``[windows, bars]``, numpy.
+    family
+        One label a window; windows that share bars share it.
+    label
+        Where the window comes from, for the report (never for the agent).
+    """
+
+    market: Market
+    family: tuple[str, ...]
+    label: tuple[str, ...]
+
+
+class Episodes(NamedTuple):
+    """Episodes as they are played: windows and mirrors, transformed and disguised, in shuffled order.
+
+    Attributes
+    ----------
+    observed, traded
+        Fields ``[episodes, bars]``, numpy.
+    window
+        ``[episodes]`` index of the window an episode comes from.
+    mirrored
+        ``[episodes]`` whether its log-returns are inverted.
+    symbol
+        Neutral names.
+    """
+
+    observed: Market
+    traded: Market
+    window: npt.NDArray[np.int64]
+    mirrored: npt.NDArray[np.bool_]
+    symbol: tuple[str, ...]
+
+
+@partial(jax.jit, static_argnames=("bars",))
+def _simulated(keys: jax.Array, bars: int) -> Market:
+    markets: Market = jax.vmap(lambda key: simulators.simulate(key, bars=bars))(keys)
+    return markets
+
+
+def simulated(key: jax.Array, *, windows: int, bars: int, name: str) -> Windows:
+    """Return windows of simulated markets, hourly bars, each from its own market."""
+    market = to_numpy(_simulated(jax.random.split(key, windows), bars))
+    labels = tuple(f"{name}-{index:03d}" for index in range(windows))
+    return Windows(market, labels, ("simulated",) * windows)
+
+
+def episodes(windows: Windows, choice: TransformChoice, *, key: jax.Array, seed: list[int]) -> Episodes:
+    """Return the episodes of one task.
+
+    Parameters
+    ----------
+    windows
+        What is played.
+    choice
+        The market condition.
+    key
+        Random key of the transform.
+    seed
+        Entropy of the disguise: scale, time, names, order.
+    """
+    changed = transforms.apply(choice.name, key, windows.market, severity=choice.severity, **choice.params)
+    observed, traded = to_numpy(changed.observed), to_numpy(changed.traded)
+    pivot = traded.open[:, :1]
+    seen, real = (paired(channel, mirror(channel, pivot)) for channel in (observed, traded))
+    count = 2 * len(windows.label)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(count)
+    scale = 10.0 ** rng.uniform(0.5, 3.5, (count, 1)) / real.open[:, :1]
+    first_time = FIRST_TIME + DAY * rng.integers(0, 7, (count, 1)) + real.time[:, :1] % DAY
+    crowd = 10.0 ** rng.uniform(-0.5, 0.5, (count, 1))
+    seen = disguised(seen, scale=scale, first_time=first_time)
+    real = disguised(real, scale=scale, first_time=first_time)
+    seen = seen._replace(volume=seen.volume * crowd)
+    return Episodes(
+        observed=of(field[order] for field in seen),
+        traded=of(field[order] for field in real),
+        window=np.tile(np.arange(count // 2), 2)[order],
+        mirrored=(np.arange(count) >= count // 2)[order],
+        symbol=tuple(f"ASSET{number:02d}" for number in range(1, count + 1)),
+    )
+
+
+def mirror(market: Market, pivot: Any) -> Market:
+    """Return the market with inverted log-returns around ``pivot`` ``[windows, 1]``; funding changes its sign."""
+    return market._replace(
+        open=pivot * (pivot / market.open),
+        high=pivot * (pivot / market.low),
+        low=pivot * (pivot / market.high),
+        close=pivot * (pivot / market.close),
+        funding_rate=-market.funding_rate,
+    )
+
+
+def paired(first: Market, second: Market) -> Market:
+    """Return two batches as one, first the one, then the other."""
+    return of(np.concatenate(fields) for fields in zip(first, second, strict=True))
+
+
+def disguised(market: Market, *, scale: Any, first_time: Any) -> Market:
+    """Return the market with rescaled prices, volumes that keep their notional, and another date."""
+    return market._replace(
+        time=market.time - market.time[:, :1] + first_time,
+        open=market.open * scale,
+        high=market.high * scale,
+        low=market.low * scale,
+        close=market.close * scale,
+        volume=market.volume / scale,
+    )
+
+
+def to_numpy(market: Market) -> Market:
+    """Return the market with numpy fields: the harness reads single bars of it, which is slow on device arrays."""
+    return of(np.asarray(field) for field in jax.device_get(market))
+
+
+def of(fields: Iterable[Any]) -> Market:
+    """Return the record of ``fields``, numpy or jax."""
+    return Market(*fields)
