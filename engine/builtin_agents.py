@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -19,11 +17,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from engine import agent_process
 from engine.agent_client import A2AAgent, connect
 from engine.agent_failure import AgentFailure
 
 START_TIMEOUT_S = 30.0
-STOP_TIMEOUT_S = 3.0
+LOG = "agent.log"
 START_ATTEMPTS = 3
 
 
@@ -47,17 +46,10 @@ BUILTIN_AGENTS: dict[str, BuiltinAgent] = {
     "llm": BuiltinAgent("llm", inherits=("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL")),
 }
 
-NAMES: tuple[str, ...] = tuple(sorted(BUILTIN_AGENTS))
+GREEN = "green"
+"""The evaluator as an A2A agent; served by its program, never started as an agent under test."""
 
-# prctl(PR_SET_PDEATHSIG) outlives exec, and a process started between the death of its parent and the call would miss
-# the signal: hence the second look at the parent.
-_LAUNCHER = """
-import ctypes, os, sys
-ctypes.CDLL(None).prctl(1, 9)
-if os.getppid() != int(sys.argv[1]):
-    sys.exit(1)
-os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
-"""
+NAMES: tuple[str, ...] = tuple(sorted(BUILTIN_AGENTS))
 
 
 def locate_programs() -> Path:
@@ -78,8 +70,8 @@ def lookup(name: str) -> BuiltinAgent:
 
 
 def command(name: str, *, host: str, port: int, arguments: Sequence[str] = ()) -> list[str]:
-    """Return the command line, after the interpreter, that serves the agent ``name``."""
-    row = lookup(name)
+    """Return the command line, after the interpreter, that serves the agent ``name`` (or ``green``)."""
+    row = BuiltinAgent(GREEN) if name == GREEN else lookup(name)
     program = str(locate_programs() / row.program)
     return [program, "--host", host, "--port", str(port), *row.arguments, *arguments]
 
@@ -116,7 +108,7 @@ async def start(
             yield agent
         finally:
             await agent.close()
-            await _stop(process)
+            await agent_process.stop(process)
 
 
 async def _bring_up(
@@ -125,12 +117,17 @@ async def _bring_up(
     # Between finding a free port and listening on it another process can take it: then the next one is tried.
     for attempt in range(START_ATTEMPTS):
         chosen = port or _free_port()
-        process = _launch(command(name, host="127.0.0.1", port=chosen, arguments=arguments), environment, home)
+        process = agent_process.launch(
+            ["-I", *command(name, host="127.0.0.1", port=chosen, arguments=arguments)],
+            environment=environment,
+            folder=home,
+            log=home / LOG,
+        )
         try:
             return process, await _connect_when_up(process, chosen, home)
         except BaseException as error:
             exited = process.poll() is not None
-            await _stop(process)
+            await agent_process.stop(process)
             if not (isinstance(error, AgentFailure) and exited and port is None and attempt + 1 < START_ATTEMPTS):
                 raise
     raise AssertionError("the last attempt returns or raises")
@@ -148,53 +145,20 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _launch(arguments: list[str], environment: dict[str, str], home: Path) -> subprocess.Popen[bytes]:
-    with (home / "agent.log").open("wb") as log:
-        return subprocess.Popen(
-            [sys.executable, "-I", "-c", _LAUNCHER, str(os.getpid()), "-I", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd=home,
-            env=environment,
-            start_new_session=True,
-        )
-
-
 async def _connect_when_up(process: subprocess.Popen[bytes], port: int, home: Path) -> A2AAgent:
     deadline = time.monotonic() + START_TIMEOUT_S
     while True:
         if process.poll() is not None:
-            raise AgentFailure("unreachable", f"the agent ended at its start: {_last_line(home)}")
+            raise AgentFailure("unreachable", f"the agent ended at its start: {agent_process.last_line(home / LOG)}")
         try:
             agent = await connect(f"http://127.0.0.1:{port}", timeout_s=max(0.1, deadline - time.monotonic()))
         except AgentFailure as error:
             if time.monotonic() >= deadline:
-                raise AgentFailure("timeout", f"the agent did not come up: {_last_line(home) or error}") from error
+                raise AgentFailure(
+                    "timeout", f"the agent did not come up: {agent_process.last_line(home / LOG) or error}"
+                ) from error
             await asyncio.sleep(0.05)
             continue
         if process.poll() is None:
             return agent
         await agent.close()
-
-
-def _last_line(home: Path) -> str:
-    lines = (home / "agent.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return lines[-1][:200] if lines else "it wrote nothing"
-
-
-async def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End the process group: asked first, killed after ``STOP_TIMEOUT_S``."""
-    _signal_group(process, signal.SIGTERM)
-    deadline = time.monotonic() + STOP_TIMEOUT_S
-    while process.poll() is None and time.monotonic() < deadline:
-        await asyncio.sleep(0.02)
-    _signal_group(process, signal.SIGKILL)
-    process.wait()
-
-
-def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:
-    try:
-        os.killpg(process.pid, number)
-    except ProcessLookupError:
-        pass
