@@ -1,0 +1,125 @@
+"""The MCP face of the sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+from typing import Annotated, Any
+from weakref import WeakValueDictionary
+
+import anyio.to_thread
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import BaseModel, Field, JsonValue
+
+from mcp_servers import caller
+from mcp_servers.sandbox import limits, tiers
+from mcp_servers.sandbox.outcome import ErrorClass, Outcome, SandboxUnavailable
+from mcp_servers.sandbox.pool import Pool
+
+Code = Annotated[
+    str,
+    Field(
+        description="Python source, at most 64 KiB. Assign the answer to `result`, or let the last line be its value; "
+        "what is printed comes back as well. numpy, scipy and pandas are installed; there are no files, no network, "
+        "no other processes, and nothing is kept between calls."
+    ),
+]
+Data = Annotated[Any, Field(description="Any JSON value, at most 4 MiB; the code sees it as `data`")]
+Timeout = Annotated[float, Field(description="Wall clock limit, seconds, above 0 and at most 10")]
+
+
+class ExecutionUsage(BaseModel):
+    """Measured from outside the sandbox."""
+
+    wall_seconds: float
+    cpu_seconds: float = Field(description=f"Processor time, seconds; at most {limits.CPU_LIMIT_S}")
+    peak_bytes: int = Field(description="Peak resident memory, bytes, about 110 MB of which is Python and its packages")
+
+
+class Execution(BaseModel):
+    """What became of the code."""
+
+    ok: bool = Field(description="The code ran to its end")
+    result: JsonValue = Field(description="Value of `result` or of the last line; null when not ok")
+    stdout: str = Field(description="At most 64 KiB")
+    stderr: str = Field(description="At most 64 KiB, with the traceback when the code failed")
+    truncated: bool = Field(description="Whether output was cut off")
+    error_class: ErrorClass | None = Field(
+        description="null when ok; only sandbox_fault is the sandbox's own failure and may be tried again"
+    )
+    error: str | None = Field(description="One line; null when ok")
+    killed_by: str | None = Field(description="Limit or signal that ended the process; null when it ended by itself")
+    usage: ExecutionUsage
+    tier: str = Field(description="Protections in force")
+
+
+def _execution(outcome: Outcome, tier: str) -> Execution:
+    return Execution(
+        ok=outcome.ok,
+        result=outcome.result,
+        stdout=outcome.stdout,
+        stderr=outcome.stderr,
+        truncated=outcome.truncated,
+        error_class=outcome.error_class,
+        error=outcome.error,
+        killed_by=outcome.killed_by,
+        usage=ExecutionUsage(
+            wall_seconds=outcome.usage.wall_seconds,
+            cpu_seconds=outcome.usage.cpu_seconds,
+            peak_bytes=outcome.usage.peak_bytes,
+        ),
+        tier=tier,
+    )
+
+
+def _started_pool() -> Pool:
+    found = tiers.selftest()
+    if found.tier is None:
+        raise SandboxUnavailable(found.reason)
+    pool = Pool(found.tier)
+    atexit.register(pool.close)
+    return pool
+
+
+def build_server(*, pool: Pool | None = None) -> MCPServer:
+    """Return the server with its one tool.
+
+    Parameters
+    ----------
+    pool
+        Where calls run; by default a new one of the strongest tier, which lives as long as the process.
+
+    Raises
+    ------
+    SandboxUnavailable
+        No tier works on this machine. There is no way to run code without protection.
+    """
+    runner = pool or _started_pool()
+    turns: WeakValueDictionary[tuple[str, str], asyncio.Semaphore] = WeakValueDictionary()
+    server = MCPServer(
+        "sandbox",
+        title="Python Sandbox",
+        instructions="Runs short numerical Python programs. Random generators are seeded by the task.",
+        log_level="WARNING",
+    )
+
+    @server.tool()
+    async def execute_python(code: Code, data: Data = None, timeout_s: Timeout = 5.0) -> Execution:
+        """Run Python code in a fresh process with numpy, scipy and pandas, and return its result and output.
+
+        Limits: 5 s of processor time, 512 MB of memory, 64 KiB of output, 1 MiB of result. At most two calls of a task
+        run at a time; others wait.
+        """
+        grant = caller.current().grant
+        turn = turns.setdefault((grant.run_id, grant.task_id), asyncio.Semaphore(limits.CALLS_PER_TASK))
+        async with turn:
+            try:
+                outcome = await anyio.to_thread.run_sync(
+                    lambda: runner.execute(code, data=data, timeout_s=timeout_s, seed=grant.seed)
+                )
+            except (ValueError, SandboxUnavailable) as error:
+                raise ToolError(str(error)) from error
+        return _execution(outcome, runner.tier.name)
+
+    return server
