@@ -1,0 +1,139 @@
+"""What is quoted and what is held: an underlying, the option series on it, and positions in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from evaluators.contract import Json
+from pricing import black_scholes
+
+Kind: TypeAlias = Literal["call", "put", "stock"]
+
+DAYS_PER_YEAR = 365
+CONTRACT_SIZE = 100
+MAX_LEGS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Underlying:
+    """A stock or index and the rates that go with it.
+
+    Attributes
+    ----------
+    spot
+        Price now, in dollars.
+    rate, dividend_yield
+        Continuously compounded, per year.
+    volatility
+        Per year, as a decimal: the law of the price at expiry and of daily moves. The series have their own.
+    """
+
+    spot: float
+    rate: float
+    dividend_yield: float
+    volatility: float
+
+    def context(self) -> dict[str, Json]:
+        """Return it as the task shows it."""
+        return {
+            "spot": self.spot,
+            "rate": self.rate,
+            "dividend_yield": self.dividend_yield,
+            "volatility": self.volatility,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """One option series: European, 100 shares a contract.
+
+    Attributes
+    ----------
+    kind
+        ``call`` or ``put``.
+    strike
+        In dollars.
+    days
+        Calendar days to expiry.
+    price
+        Quote per share, at which it is bought and sold.
+    volatility
+        Implied volatility per year, as a decimal, used for its Greeks and for every revaluation.
+    """
+
+    kind: Kind
+    strike: float
+    days: int
+    price: float
+    volatility: float
+
+    @property
+    def time_to_expiry(self) -> float:
+        """Years to expiry."""
+        return self.days / DAYS_PER_YEAR
+
+    def context(self) -> dict[str, Json]:
+        """Return it as the task shows it."""
+        return {
+            "kind": self.kind,
+            "strike": self.strike,
+            "days_to_expiry": self.days,
+            "price": self.price,
+            "volatility": self.volatility,
+        }
+
+
+@dataclass(frozen=True)
+class Holding:
+    """A signed number of contracts of a series, or of shares when ``series`` is None."""
+
+    series: Series | None
+    quantity: int
+
+    @property
+    def shares(self) -> float:
+        """Shares that it stands for, signed."""
+        return float(self.quantity * (1 if self.series is None else CONTRACT_SIZE))
+
+
+Position: TypeAlias = tuple[Holding, ...]
+
+
+def quoted_series(
+    underlying: Underlying, *, kinds: Sequence[Kind], strikes: Sequence[float], days: Sequence[int], slope: float = 0.0
+) -> tuple[Series, ...]:
+    """Return series at their Black-Scholes-Merton values, to the cent, with a volatility linear in log-moneyness.
+
+    ``slope`` is the change of volatility per unit of ``ln(strike / spot)``. Volatilities are rounded to four digits
+    before they are used, so that the numbers in the task are the numbers behind the truth.
+    """
+    volatilities = [round(underlying.volatility + slope * math.log(strike / underlying.spot), 4) for strike in strikes]
+    size = 32
+    if len(strikes) > size:
+        raise ValueError(f"a chain has at most {size} series, got {len(strikes)}")
+    values = np.asarray(
+        black_scholes.price(
+            spot=underlying.spot,
+            strike=_padded(strikes, size),
+            time_to_expiry=_padded([day / DAYS_PER_YEAR for day in days], size),
+            rate=underlying.rate,
+            volatility=_padded(volatilities, size),
+            dividend_yield=underlying.dividend_yield,
+            is_call=_padded([kind == "call" for kind in kinds], size).astype(bool),
+        )
+    )
+    rows = zip(kinds, strikes, days, values.tolist(), volatilities, strict=False)
+    return tuple(
+        Series(kind=kind, strike=strike, days=day, price=round(value, 2), volatility=volatility)
+        for kind, strike, day, value, volatility in rows
+    )
+
+
+def _padded(values: Sequence[float], size: int) -> np.ndarray:
+    """Repeat the last value, so that every chain is priced by the same compiled program."""
+    return np.array([*values, *[values[-1]] * (size - len(values))], float)

@@ -1,0 +1,175 @@
+"""Figures of a position by the pricing engine: Greeks, payoff, probability of profit, revaluation, value at risk.
+
+Arrays are padded to a fixed length, so that positions of every size run through one compiled program each.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from evaluators.options.chain import DAYS_PER_YEAR, MAX_LEGS, Position, Underlying
+from pricing import black_scholes, risk, strategy
+
+TRADING_DAYS_PER_YEAR = 252
+_NORMAL = NormalDist()
+
+
+class Greeks(NamedTuple):
+    """Sensitivities of a position in dollars, in the units that the tasks use.
+
+    Attributes
+    ----------
+    delta
+        Equivalent shares.
+    gamma
+        Change of delta per 1.00 of spot.
+    theta_per_day
+        Value change per calendar day.
+    vega_per_point, rho_per_point
+        Value change per percentage point of volatility, of the rate.
+    """
+
+    delta: float
+    gamma: float
+    theta_per_day: float
+    vega_per_point: float
+    rho_per_point: float
+
+
+class Shock(NamedTuple):
+    """A change that hits at once: relative move of the spot, points of volatility as a decimal, days gone by."""
+
+    spot_change: float = 0.0
+    volatility_change: float = 0.0
+    days: float = 0.0
+
+
+MAX_SHOCKS = 4
+
+
+def _columns(position: Position) -> dict[str, np.ndarray]:
+    rows = [
+        (
+            holding.series is not None,
+            holding.series is None or holding.series.kind == "call",
+            holding.shares,
+            1.0 if holding.series is None else holding.series.strike,
+            1.0 if holding.series is None else holding.series.time_to_expiry,
+            1.0 if holding.series is None else holding.series.volatility,
+        )
+        for holding in position
+    ]
+    if len(rows) > MAX_LEGS:
+        raise ValueError(f"a position has at most {MAX_LEGS} legs, got {len(rows)}")
+    rows += [(False, True, 0.0, 1.0, 1.0, 1.0)] * (MAX_LEGS - len(rows))
+    names = ("is_option", "is_call", "shares", "strike", "time_to_expiry", "volatility")
+    return {name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def greeks(position: Position, underlying: Underlying) -> Greeks:
+    """Return the sensitivities of a position now."""
+    columns = _columns(position)
+    per_share = black_scholes.greeks(
+        spot=underlying.spot,
+        strike=np.where(columns["is_option"], columns["strike"], underlying.spot),
+        time_to_expiry=columns["time_to_expiry"],
+        rate=underlying.rate,
+        volatility=columns["volatility"],
+        dividend_yield=underlying.dividend_yield,
+        is_call=columns["is_call"],
+    )
+    totals = np.asarray(per_share) @ (columns["shares"] * columns["is_option"])
+    stock = float(columns["shares"][~columns["is_option"]].sum())
+    delta, gamma, theta, vega, rho = (float(total) for total in totals)
+    return Greeks(delta + stock, gamma, theta / DAYS_PER_YEAR, vega / 100, rho / 100)
+
+
+def profits(position: Position, underlying: Underlying, shocks: Sequence[Shock]) -> list[float]:
+    """Return what each shock does to the value of a position, every option priced anew at its shocked volatility."""
+    if len(shocks) > MAX_SHOCKS:
+        raise ValueError(f"at most {MAX_SHOCKS} shocks at a time, got {len(shocks)}")
+    padded = [Shock(), *shocks, *[Shock()] * (MAX_SHOCKS - len(shocks))]
+    columns = _columns(position)
+    values = np.asarray(
+        risk.revalue(
+            risk.Book(
+                underlying=jnp.zeros(MAX_LEGS, int), **{name: jnp.asarray(column) for name, column in columns.items()}
+            ),
+            spot=np.array([[underlying.spot * (1.0 + shock.spot_change)] for shock in padded]),
+            rate=underlying.rate,
+            dividend_yield=underlying.dividend_yield,
+            volatility_change=np.array([shock.volatility_change for shock in padded]),
+            years_passed=np.array([shock.days / DAYS_PER_YEAR for shock in padded]),
+        )
+    )
+    return [float(value - values[0]) for value in values[1 : len(shocks) + 1]]
+
+
+def payoff(position: Position, underlying: Underlying) -> strategy.Analysis:
+    """Return cost, largest profit and loss and breakevens at the common expiry, in dollars, at the quoted prices."""
+    return strategy.analyze(
+        [
+            strategy.Leg(kind="stock", quantity=holding.quantity, premium=underlying.spot)
+            if holding.series is None
+            else strategy.Leg(
+                kind=holding.series.kind,
+                quantity=holding.quantity,
+                premium=holding.series.price,
+                strike=holding.series.strike,
+            )
+            for holding in position
+        ]
+    )
+
+
+def probability_of_profit(position: Position, underlying: Underlying, days: int) -> float:
+    """Return the risk-neutral probability that the position makes money at expiry.
+
+    The law of the price is lognormal with the underlying's own volatility.
+    """
+    result = payoff(position, underlying)
+    edges = [0.0, *(edge for edge in result.breakevens if edge > 0.0), math.inf]
+    chance = [_probability_below(edge, underlying, days) for edge in edges]
+    middles = [(low + high) / 2 if math.isfinite(high) else low + 1.0 for low, high in itertools.pairwise(edges)]
+    profitable = [_profit_at(position, underlying, middle) > 0.0 for middle in middles]
+    return sum(chance[i + 1] - chance[i] for i, wins in enumerate(profitable) if wins)
+
+
+def _probability_below(price: float, underlying: Underlying, days: int) -> float:
+    if price <= 0.0:
+        return 0.0
+    if math.isinf(price):
+        return 1.0
+    time = days / DAYS_PER_YEAR
+    drift = (underlying.rate - underlying.dividend_yield - underlying.volatility**2 / 2) * time
+    return _NORMAL.cdf((math.log(price / underlying.spot) - drift) / (underlying.volatility * math.sqrt(time)))
+
+
+def _profit_at(position: Position, underlying: Underlying, price: float) -> float:
+    total = 0.0
+    for holding in position:
+        series = holding.series
+        if series is None:
+            total += holding.shares * (price - underlying.spot)
+            continue
+        exercise = price - series.strike if series.kind == "call" else series.strike - price
+        total += holding.shares * (max(exercise, 0.0) - series.price)
+    return total
+
+
+def profit_at_expiry(position: Position, underlying: Underlying, price: float) -> float:
+    """Return the profit, in dollars, when the underlying ends at ``price`` on the common expiry."""
+    return _profit_at(position, underlying, price)
+
+
+def daily_value_at_risk(delta: float, spot: float, volatility: float) -> float:
+    """Return the one-day 95% delta-normal value at risk of ``delta`` shares, with no drift and 252 days a year."""
+    deviation = abs(delta) * spot * volatility / math.sqrt(TRADING_DAYS_PER_YEAR)
+    return risk.normal_value_at_risk(standard_deviation=deviation, confidence=0.95)
