@@ -7,7 +7,7 @@ them raises on any text. Formats are told to the agent by :mod:`evaluators.answe
 from __future__ import annotations
 
 from evaluators.answers.identifier import StatedToken, parse_accession_number, parse_date
-from evaluators.answers.number import Kind, StatedNumber, parse_number
+from evaluators.answers.number import Kind, StatedNumber, parse_number, read_number
 from evaluators.answers.sequence import StatedSequence, parse_sequence
 from evaluators.answers.statement import Statement, stated_answers
 from evaluators.answers.tolerance import Tolerance, numbers_match
@@ -29,5 +29,6 @@ __all__ = [
     "parse_json_object",
     "parse_number",
     "parse_sequence",
+    "read_number",
     "stated_answers",
 ]

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from evaluators.answers.statement import Statement, stated_answers
+from evaluators.answers.statement import MAX_STATEMENT_CHARS, Statement, checked_statements, plain, stated_answers
 from evaluators.answers.typed_json import Refusal
 
 Kind: TypeAlias = Literal["number", "currency", "percent"]
@@ -204,6 +204,16 @@ def _compatible(quantity: _Quantity, kind: Kind, unit: str) -> bool:
     if kind == "currency":
         return quantity.unit == unit
     return quantity.unit == unit or (quantity.unit == "x" and not unit)
+
+
+def read_number(text: str, *, kind: Kind = "number", unit: str = "") -> StatedNumber | Refusal:
+    """Return the number in a field (a cell, the value beside a label), by the rules of :func:`parse_number`."""
+    if len(text) > MAX_STATEMENT_CHARS:
+        return Refusal(f"the field has {len(text)} characters, more than {MAX_STATEMENT_CHARS}")
+    checked = checked_statements((Statement(plain(text).strip(), labelled=True),))
+    if isinstance(checked, Refusal):
+        return checked
+    return _read(checked[0], kind=kind, unit=unit or ("USD" if kind == "currency" else ""))
 
 
 def _read(statement: Statement, *, kind: Kind, unit: str) -> StatedNumber | Refusal:

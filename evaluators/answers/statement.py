@@ -190,7 +190,7 @@ def stated_answers(text: str) -> tuple[Statement, ...] | Refusal:
         only = _answer_of(document)
         if only is None:
             return Refusal(f"the JSON reply has no 'answer' key (keys: {', '.join(list(document)[:8])})")
-        return only if isinstance(only, Refusal) else _checked((only,))
+        return only if isinstance(only, Refusal) else checked_statements((only,))
     clean = text.translate(_CHARACTERS).replace("**", "").replace("__", "")
     marked: list[Statement | Refusal] = [s for d in embedded_objects(text) if (s := _answer_of(d)) is not None]
     if marked and _RETRACTION.search(text.rpartition("}")[2]):
@@ -202,12 +202,13 @@ def stated_answers(text: str) -> tuple[Statement, ...] | Refusal:
         return refusals[0]
     statements = tuple(found for found in marked if isinstance(found, Statement))
     if statements:
-        return _checked(statements)
+        return checked_statements(statements)
     last = _unlabelled(clean)
-    return last if isinstance(last, Refusal) else _checked((last,))
+    return last if isinstance(last, Refusal) else checked_statements((last,))
 
 
-def _checked(statements: tuple[Statement, ...]) -> tuple[Statement, ...] | Refusal:
+def checked_statements(statements: tuple[Statement, ...]) -> tuple[Statement, ...] | Refusal:
+    """Return ``statements`` unless one of them is empty, too long, negated or hedged."""
     for statement in statements:
         if match := _NEGATION.search(statement.text):
             return Refusal(f"the stated answer is negated ({match.group()!r}): {statement.text[:80]!r}")

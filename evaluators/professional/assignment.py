@@ -1,0 +1,96 @@
+"""One piece of professional work: what is asked, what is handed in, how it is marked."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from evaluators.answers import Refusal
+from evaluators.contract import Case, Json, Score, SingleTurn, Task
+from evaluators.professional import deliverables, marks
+from evaluators.professional.memo import Memo
+from evaluators.professional.table import Table
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A drawn assignment with its right deliverables.
+
+    Attributes
+    ----------
+    brief
+        The situation, the inputs by name, and every convention that the figures depend on.
+    inputs
+        Data of the assignment, JSON; sent as the task's context.
+    """
+
+    brief: str
+    inputs: Mapping[str, Json]
+    table: Table
+    memo: Memo
+    as_of: date
+
+    def question(self) -> str:
+        """Return the whole text of the task."""
+        return (
+            f"{self.brief}\n\nThe inputs are in the context of this message.\n\nDeliverables\n"
+            f"1. {self.table.describe()}\n2. {self.memo.describe()}"
+        )
+
+    def judge(self, reply: str) -> Score:
+        """Return the verdict on a reply."""
+        files = deliverables.read_deliverables(reply)
+        if isinstance(files, Refusal):
+            return marks.nothing(files.reason)
+        names = (self.table.name, self.memo.name)
+        present = sum(name in files for name in names) / len(names)
+        listed = [marks.Mark("completion", "files", present, 1.0, f"handed in: {', '.join(files)[:120]}")]
+        listed += self.table.marks(files.get(self.table.name))
+        listed += self.memo.marks(files.get(self.memo.name))
+        return marks.verdict(listed)
+
+    def perfect_reply(self) -> str:
+        """Return the right deliverables as one reply."""
+        files = [
+            {"name": self.table.name, "content": self.table.render()},
+            {"name": self.memo.name, "content": self.memo.render()},
+        ]
+        return json.dumps({"deliverables": files}, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Template:
+    """A kind of assignment.
+
+    Attributes
+    ----------
+    name
+        Also the family of its tasks.
+    category
+        FAB++ category, or the field's name for this work.
+    draw
+        Draws one assignment.
+    """
+
+    name: str
+    category: str
+    draw: Callable[[random.Random], Assignment]
+
+    def case(self, assignment: Assignment, task_id: str) -> Case:
+        """Return the task and its session."""
+        task = Task(
+            task_id=task_id,
+            section="professional_tasks",
+            dataset="professional",
+            category=self.category,
+            family=f"professional/{self.name}",
+            as_of=assignment.as_of,
+            question=assignment.question(),
+            answer_format=deliverables.answer_format((assignment.table.name, assignment.memo.name)),
+            answer_schema=deliverables.SCHEMA,
+            context=assignment.inputs,
+        )
+        return Case(task, lambda: SingleTurn(task, judge=assignment.judge, gold_text=assignment.perfect_reply()))

@@ -1,0 +1,55 @@
+"""The dataset ``professional``: assignments with checkable deliverables, drawn from a seed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+from evaluators.contract import Case, Json, Section
+from evaluators.drawing import chosen, require_known_options, rotation, stream
+from evaluators.professional.work import lending
+
+VERSION = "1.0"
+TEMPLATES = {row.name: row for row in (*lending.TEMPLATES,)}
+SOURCES = ("marks.py", "table.py", "memo.py", "deliverables.py", "assignment.py")
+
+
+@dataclass(frozen=True)
+class Professional:
+    """Reports with a table and a memo, marked by computation."""
+
+    name: str = "professional"
+    section: Section = "professional_tasks"
+    version: str = VERSION
+
+    def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
+        """Draw ``count`` cases, every template once before any comes again.
+
+        Options: ``task_types`` is a list of template names.
+        """
+        names = self._templates(options)
+        cases = []
+        for index in range(count):
+            template = TEMPLATES[rotation(names, index=index, name=(self.name, VERSION, seed))]
+            assignment = template.draw(stream(self.name, VERSION, seed, template.name, index))
+            cases.append(template.case(assignment, f"professional-{template.name}-{seed}-{index:04d}"))
+        return cases
+
+    def data_hash(self, options: Mapping[str, Json]) -> str:
+        """Return the sha256 of the templates' and the marking scheme's source."""
+        self._templates(options)
+        folder = resources.files(__package__)
+        work = sorted(entry.name for entry in folder.joinpath("work").iterdir() if entry.name.endswith(".py"))
+        digest = hashlib.sha256()
+        for name in (*SOURCES, *(f"work/{file}" for file in work)):
+            digest.update(f"{name}\n".encode() + folder.joinpath(name).read_bytes())
+        return digest.hexdigest()
+
+    def _templates(self, options: Mapping[str, Json]) -> tuple[str, ...]:
+        require_known_options(options, ("task_types",))
+        return chosen(options, "task_types", tuple(TEMPLATES))
+
+
+DATASET = Professional()

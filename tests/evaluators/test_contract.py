@@ -1,0 +1,239 @@
+"""One contract for every dataset in the registry. A new row is under test without a change here."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import math
+import random
+import re
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import Any
+
+import pytest
+
+from evaluators import registry
+from evaluators.contract import SECTIONS, Case, Score
+from mcp_servers.catalog import SERVERS
+
+NAMES = tuple(registry.DATASETS)
+COUNTS = {"crypto": 4}
+"""Cases drawn a dataset; 30 where nothing is said."""
+
+CALIBRATED = tuple(name for name in NAMES if name != "crypto")
+"""Datasets whose perfect reply is worth 100. Crypto is measured around zero and calibrated in its own tests."""
+
+KEYWORD_TEXT = (
+    "The analysis considers revenue growth, margins, valuation, risk management, diversification, volatility, delta, "
+    "gamma, theta, vega, hedging, position sizing, stop loss, liquidity, cash flow, discount rate and macro factors. "
+    "Therefore the recommendation is to maintain a balanced, well hedged portfolio with a max loss of 5% and an "
+    "expected return of 10%. Summary, Key figures, Assumptions, Conclusion. Final answer: 10%"
+)
+GENERIC_NUMBERS = "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 60, 75, 80, 90, 100, 0.5, 0.25, 0.1, 1000, 1.5, 2.5, 99"
+LOREM = (
+    "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore et dolore "
+    "magna aliqua. Ut enim ad minim veniam, quis nostrud exercitation ullamco laboris nisi ut aliquip ex ea commodo."
+)
+
+Answer = Callable[[dict[str, Any], random.Random], str]
+NULL_FAMILY: dict[str, Answer] = {
+    "empty": lambda body, rng: "",
+    "dot": lambda body, rng: ".",
+    "do not know": lambda body, rng: "I don't know",
+    "refusal": lambda body, rng: "I'm sorry, but I cannot provide financial advice.",
+    "echo of the question": lambda body, rng: str(body.get("question", json.dumps(body))),
+    "echo of the message": lambda body, rng: json.dumps(body),
+    "lorem ipsum": lambda body, rng: LOREM,
+    "keywords": lambda body, rng: KEYWORD_TEXT,
+    "generic numbers": lambda body, rng: GENERIC_NUMBERS,
+    "one generic number": lambda body, rng: "Final answer: 10%",
+    "ascending order": lambda body, rng: "Final answer: 1,2,3,4,5,6",
+    "random number": lambda body, rng: f"Final answer: {rng.uniform(-100, 100):.2f}",
+    "random percentage": lambda body, rng: f"Final answer: {rng.uniform(-100, 100):.2f}%",
+    "random numbers": lambda body, rng: " ".join(f"{rng.uniform(-1000, 1000):.3f}" for _ in range(30)),
+    "schema filled with one number": lambda body, rng: filled(body, 1.0),
+    "schema filled with random numbers": lambda body, rng: filled(body, rng.uniform(-100, 100)),
+}
+
+
+def filled(body: dict[str, Any], number: float) -> str:
+    """Return JSON with the keys that the message's schema asks for and one number everywhere."""
+    schema = body.get("answer_schema", {})
+    keys = schema.get("properties", {"answer": {}})
+    return json.dumps({key: _filler(keys[key], number) for key in keys})
+
+
+def _filler(schema: dict[str, Any], number: float) -> Any:
+    kind = schema.get("type", "number")
+    if "enum" in schema:
+        return schema["enum"][0]
+    if kind == "array":
+        return [_filler(schema.get("items", {}), number)]
+    if kind == "object":
+        return {key: _filler(inner, number) for key, inner in schema.get("properties", {}).items()}
+    return str(number) if kind == "string" else number
+
+
+def dataset(name: str) -> Any:
+    try:
+        return registry.get(name)
+    except ModuleNotFoundError as error:
+        if error.name and registry.DATASETS[name].startswith(error.name):
+            pytest.skip(f"dataset {name} is not built yet")
+        raise
+
+
+def fresh_draw(name: str, *, seed: int = 1, count: int | None = None) -> list[Case]:
+    return list(dataset(name).draw(seed=seed, count=COUNTS.get(name, 30) if count is None else count, options={}))
+
+
+drawn = functools.cache(fresh_draw)
+
+
+def converse(case: Case, answer: Callable[[dict[str, Any]], str] | None = None) -> tuple[Score, list[str]]:
+    """Play one conversation with ``answer``, or with the oracle; return the score and the replies."""
+    session = case.open()
+    body: dict[str, Any] | None = session.opening()
+    replies = []
+    while body is not None:
+        assert len(replies) < 500, "the conversation does not end"
+        replies.append(answer(body) if answer else session.oracle())
+        body = session.reply(replies[-1])
+    return session.score(), replies
+
+
+def messages(case: Case) -> Iterator[str]:
+    """Yield everything that is sent while the oracle answers."""
+    session = case.open()
+    body: dict[str, Any] | None = session.opening()
+    while body is not None:
+        yield json.dumps(body, allow_nan=False, ensure_ascii=False)
+        body = session.reply(session.oracle())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_seed_draws_the_same_tasks_and_messages(name: str) -> None:
+    first, second = drawn(name), fresh_draw(name)
+    assert [case.task for case in first] == [case.task for case in second]
+    assert [case.open().opening() for case in first] == [case.open().opening() for case in second]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_longer_draw_starts_with_a_shorter_one(name: str) -> None:
+    longer = drawn(name)
+    shorter = drawn(name, count=len(longer) // 2)
+    assert [case.task for case in shorter] == [case.task for case in longer[: len(shorter)]]
+    assert drawn(name, count=0) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_another_seed_draws_other_tasks(name: str) -> None:
+    first, second = drawn(name, seed=1), drawn(name, seed=2)
+    assert not {case.task.task_id for case in first} & {case.task.task_id for case in second}
+    openings = [{json.dumps(case.open().opening(), sort_keys=True) for case in cases} for cases in (first, second)]
+    assert len(openings[0] & openings[1]) <= 0.1 * len(openings[0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_task_is_complete_and_json(name: str) -> None:
+    cases = drawn(name)
+    assert len({case.task.task_id for case in cases}) == len(cases) == COUNTS.get(name, 30)
+    for case in cases:
+        task = case.task
+        assert task.section == dataset(name).section and task.section in SECTIONS
+        assert task.dataset == name
+        assert task.family and task.category and task.question and task.answer_format
+        assert type(task.as_of) is date
+        assert set(task.servers) <= set(SERVERS)
+        assert 0.0 <= task.chance_score <= 50.0
+        assert isinstance(json.dumps(case.open().opening(), allow_nan=False), str)
+
+
+@pytest.mark.parametrize("name", CALIBRATED)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_oracle_has_100_on_every_task(name: str, seed: int) -> None:
+    for case in drawn(name, seed=seed):
+        score, _ = converse(case)
+        assert score.value == pytest.approx(100.0, abs=1e-9), (case.task.task_id, score.reason)
+        assert score.passed, case.task.task_id
+
+
+@pytest.mark.parametrize("name", CALIBRATED)
+@pytest.mark.parametrize("null", sorted(NULL_FAMILY))
+def test_the_null_family_scores_at_most_1_and_passes_nothing(name: str, null: str) -> None:
+    rng = random.Random(null)
+    scores = [converse(case, lambda body: NULL_FAMILY[null](body, rng))[0] for case in drawn(name)]
+    passed = [score for score in scores if score.passed]
+    assert not passed, passed[0]
+    assert sum(score.value for score in scores) / len(scores) <= 1.0
+
+
+@pytest.mark.parametrize("null", ["empty", "dot", "echo of the message", "lorem ipsum"])
+def test_doing_nothing_in_a_market_is_worth_nothing(null: str) -> None:
+    for case in drawn("crypto"):
+        score, _ = converse(case, lambda body: NULL_FAMILY[null](body, random.Random(0)))
+        assert score.value == pytest.approx(0.0, abs=1e-9)
+        assert not score.passed
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_replaying_the_replies_gives_the_same_score(name: str) -> None:
+    rng = random.Random(name)
+    answers: list[Callable[[dict[str, Any]], str] | None] = [None, lambda body: KEYWORD_TEXT]
+    for case in drawn(name)[:8]:
+        for answer in answers:
+            score, replies = converse(case, answer)
+            queue = iter(replies)
+            assert converse(case, lambda body, queue=queue: next(queue))[0] == score
+        score, replies = converse(case, lambda body: filled(body, rng.uniform(-9, 9)))
+        queue = iter(replies)
+        assert converse(case, lambda body, queue=queue: next(queue))[0] == score
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_score_is_json_and_finite(name: str) -> None:
+    for case in drawn(name)[:8]:
+        for answer in (None, lambda body: "Final answer: 1"):
+            score, _ = converse(case, answer)
+            json.dumps([dict(score.parts), dict(score.details)], allow_nan=False)
+            assert all(math.isfinite(value) and value <= 100.0 + 1e-9 for value in score.parts.values())
+            assert score.reason
+
+
+def gold_fragments(reply: str) -> Iterator[str]:
+    """Yield the parts of a perfect reply that must not be in any message: the answer and its long numbers."""
+    yield reply
+    stated = re.search(r"Final answer: (.+)", reply)
+    if stated and len(re.sub(r"\D", "", stated[1])) >= 4:
+        yield stated[1]
+    yield from re.findall(r"-?[0-9]+\.[0-9]{5,}", reply)
+
+
+@pytest.mark.parametrize("name", CALIBRATED)
+def test_the_gold_answer_is_never_sent(name: str) -> None:
+    for case in drawn(name):
+        sent = "\n".join(messages(case))
+        session = case.open()
+        session.opening()
+        for fragment in gold_fragments(session.oracle()):
+            assert fragment not in sent, (case.task.task_id, fragment)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_unknown_option_is_named(name: str) -> None:
+    with pytest.raises(ValueError, match="no_such_option"):
+        dataset(name).draw(seed=1, count=1, options={"no_such_option": 1})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_data_hash_is_a_stable_sha256(name: str) -> None:
+    first = dataset(name).data_hash({})
+    assert first == dataset(name).data_hash({})
+    assert len(first) == len(hashlib.sha256().hexdigest()) and int(first, 16) >= 0
+
+
+def test_an_unknown_dataset_is_an_error_that_lists_what_exists() -> None:
+    with pytest.raises(ValueError, match=r"unknown dataset 'bizfin'; available: bizfinbench, crypto"):
+        registry.get("bizfin")
