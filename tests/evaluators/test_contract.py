@@ -31,7 +31,7 @@ KEYWORD_TEXT = (
     "Therefore the recommendation is to maintain a balanced, well hedged portfolio with a max loss of 5% and an "
     "expected return of 10%. Summary, Key figures, Assumptions, Conclusion. Final answer: 10%"
 )
-GENERIC_NUMBERS = "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 60, 75, 80, 90, 100, 0.5, 0.25, 0.1, 1000, 1.5, 2.5, 99"
+GENERIC_NUMBERS = ", ".join(map(str, (*range(11), *range(12, 100, 6), 0.5, 0.25, 0.1, 1000)))
 LOREM = (
     "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore et dolore "
     "magna aliqua. Ut enim ad minim veniam, quis nostrud exercitation ullamco laboris nisi ut aliquip ex ea commodo."
