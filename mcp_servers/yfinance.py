@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from mcp.server import MCPServer
 from pydantic import BaseModel, Field
 
-from lake import sample
+from lake import sample, splits
 from lake.records import Bars
 from lake.sample import Lake
 from mcp_servers import caller, toolset
@@ -53,11 +53,12 @@ class History(BaseModel):
     ticker: str
     as_of: dt.date
     interval: str
+    adjusted_for_splits: bool
     date: list[dt.date] = Field(description="Trading day; for weekly and monthly bars the last one in the period")
-    open: list[float] = Field(description="USD, unadjusted")
-    high: list[float] = Field(description="USD, unadjusted")
-    low: list[float] = Field(description="USD, unadjusted")
-    close: list[float] = Field(description="USD, unadjusted")
+    open: list[float] = Field(description="USD")
+    high: list[float] = Field(description="USD")
+    low: list[float] = Field(description="USD")
+    close: list[float] = Field(description="USD; never adjusted for dividends")
     volume: list[float] = Field(description="Shares")
     source: str
 
@@ -184,6 +185,9 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
             dt.date | None, Field(description="Last day, ISO, included; default: the simulation date")
         ] = None,
         interval: Annotated[Literal["1d", "1wk", "1mo"], Field(description="Bar length")] = "1d",
+        adjust_for_splits: Annotated[
+            bool, Field(description="Restate prices and volumes in shares of the last day; default: as traded")
+        ] = False,
     ) -> History:
         """Return bars between two dates, both included. A date after the simulation date is refused and recorded."""
         last_day = caller.require_known(end, "end") if end else caller.as_of()
@@ -191,7 +195,10 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
         if first_day > last_day:
             raise ValueError(f"start={first_day} must not be after end={last_day}")
         all_bars, origin = known(ticker)
-        bars = resample(_between(all_bars, first_day, last_day), interval)
+        bars = _between(all_bars, first_day, last_day)
+        if adjust_for_splits and len(bars):
+            bars = splits.adjusted(ticker.upper(), bars)
+        bars = resample(bars, interval)
         if not len(bars):
             raise ValueError(
                 f"{ticker} has no bar between {first_day} and {last_day}; "
@@ -204,6 +211,7 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
             ticker=ticker.upper(),
             as_of=caller.as_of(),
             interval=interval,
+            adjusted_for_splits=adjust_for_splits,
             date=columns.pop("known_on"),
             source=origin,
             **columns,
@@ -216,7 +224,7 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
             dt.date | None, Field(description="Last day, ISO, included; default: the simulation date")
         ] = None,
     ) -> Statistics:
-        """Return return, volatility, drawdown, extremes and volume over a window of daily bars."""
+        """Return return, volatility, drawdown, extremes and volume of daily bars, in shares of the last day."""
         last_day = caller.require_known(end, "end") if end else caller.as_of()
         first_day = caller.require_known(start, "start") if start else last_day - dt.timedelta(days=365)
         all_bars, origin = known(ticker)
@@ -233,7 +241,7 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
             last_date=bars.known_on[-1],
             observations=len(bars) - 1,
             source=origin,
-            **statistics(bars),
+            **statistics(splits.adjusted(ticker.upper(), bars)),
         )
 
     return toolset.build(

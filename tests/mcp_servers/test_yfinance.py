@@ -76,3 +76,20 @@ def test_errors_say_what_is_known(ask: Ask) -> None:
     assert "known: AAPL, GOOG, IBM, MSFT" in ask(SERVER, "get_quote", as_of=date(2012, 1, 3), ticker="FB")
     backwards = ask(SERVER, "get_price_history", as_of=AS_OF, ticker="AAPL", start="2012-02-01", end="2012-01-01")
     assert "start=2012-02-01 must not be after end=2012-01-01" in backwards
+
+
+def test_a_split_is_no_loss_in_statistics_and_in_adjusted_history(ask: Ask) -> None:
+    # Apple, two for one on 2005-02-28: 88.99 the day before, 44.86 on the day.
+    span = {"ticker": "AAPL", "start": "2005-02-25", "end": "2005-03-01"}
+    traded = ask(SERVER, "get_price_history", as_of=AS_OF, **span)
+    adjusted = ask(SERVER, "get_price_history", as_of=AS_OF, adjust_for_splits=True, **span)
+    assert traded["close"][:2] == [88.99, 44.86]
+    assert adjusted["close"][:2] == [44.495, 44.86]
+    assert adjusted["volume"][0] == 2 * traded["volume"][0]
+    answer = ask(SERVER, "get_statistics", as_of=AS_OF, **span)
+    assert answer["total_return"] == pytest.approx(adjusted["close"][-1] / 44.495 - 1)
+
+
+def test_history_before_a_split_knows_nothing_of_it(ask: Ask) -> None:
+    span = {"ticker": "AAPL", "start": "2005-02-22", "end": "2005-02-25", "adjust_for_splits": True}
+    assert ask(SERVER, "get_price_history", as_of=date(2005, 2, 25), **span)["close"][-1] == 88.99
