@@ -74,9 +74,9 @@ def problems(market: Market) -> list[str]:
     def rule(name: str, bad: np.ndarray, wanted: str) -> None:
         if bad.any():
             where = tuple(int(i) for i in np.argwhere(bad)[0])
-            bar = where[0] if len(where) == 1 else where
-            value = fields[name][where]
-            faults.append(f"{name}[{bar}] = {value!r}: must be {wanted} ({int(bad.sum())} of {bad.size} bars)")
+            bar = ", ".join(str(i) for i in where)
+            value = fields[name][where].item()
+            faults.append(f"{name}[{bar}] = {value!r} must be {wanted} ({int(bad.sum())} of {bad.size} bars)")
 
     for name, value in fields.items():
         rule(name, ~np.isfinite(value), "finite")

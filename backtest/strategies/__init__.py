@@ -1,6 +1,81 @@
-"""Reference strategies, one family a file."""
+"""Reference strategies, one family a file; :data:`STRATEGIES` names those that need no key and no foresight."""
 
-from backtest.strategies.passive import always, buy_and_hold, flat, from_targets, random_targets
-from backtest.strategies.trend import moving_average_cross
+from __future__ import annotations
 
-__all__ = ["always", "buy_and_hold", "flat", "from_targets", "moving_average_cross", "random_targets"]
+from collections.abc import Callable
+
+from backtest.episode import Strategy
+from backtest.strategies.foresight import hindsight_oracle, noisy_oracle
+from backtest.strategies.passive import always, buy_and_hold, flat, from_targets, random_targets, random_walker
+from backtest.strategies.premium import carry, volatility_target
+from backtest.strategies.reversal import bollinger_reversal, grid, rsi_divergence, rsi_reversal
+from backtest.strategies.trend import donchian_breakout, macd, moving_average_cross
+
+
+def always_long() -> Strategy:
+    """Hold an exposure of +1, corrected at every bar."""
+    return always(1.0)
+
+
+def always_short() -> Strategy:
+    """Hold an exposure of -1, corrected at every bar."""
+    return always(-1.0)
+
+
+STRATEGIES: dict[str, Callable[..., Strategy]] = {
+    "always_long": always_long,
+    "always_short": always_short,
+    "bollinger_reversal": bollinger_reversal,
+    "buy_and_hold": buy_and_hold,
+    "carry": carry,
+    "donchian_breakout": donchian_breakout,
+    "flat": flat,
+    "grid": grid,
+    "macd": macd,
+    "moving_average_cross": moving_average_cross,
+    "random_walker": random_walker,
+    "rsi_divergence": rsi_divergence,
+    "rsi_reversal": rsi_reversal,
+    "volatility_target": volatility_target,
+}
+
+
+def get(name: str, **parameters: float) -> Strategy:
+    """Return a reference strategy by name, with its parameters.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, listing those that exist, or an unknown or bad parameter.
+    """
+    if name not in STRATEGIES:
+        raise ValueError(f"unknown strategy {name!r}; there are: {', '.join(sorted(STRATEGIES))}")
+    try:
+        return STRATEGIES[name](**parameters)
+    except TypeError as error:
+        raise ValueError(f"bad parameters for strategy {name!r}: {error}") from error
+
+
+__all__ = [
+    "STRATEGIES",
+    "always",
+    "always_long",
+    "always_short",
+    "bollinger_reversal",
+    "buy_and_hold",
+    "carry",
+    "donchian_breakout",
+    "flat",
+    "from_targets",
+    "get",
+    "grid",
+    "hindsight_oracle",
+    "macd",
+    "moving_average_cross",
+    "noisy_oracle",
+    "random_targets",
+    "random_walker",
+    "rsi_divergence",
+    "rsi_reversal",
+    "volatility_target",
+]

@@ -4,35 +4,64 @@ from __future__ import annotations
 
 from functools import cache
 
-import jax
 import jax.numpy as jnp
 
-from backtest.account import HOLD, TARGET, Account, Action, target
+from backtest import indicators
+from backtest.account import Account, Action
 from backtest.episode import Memory, Strategy
+from backtest.indicators.streaming import at_least, push, ring
 from backtest.market import Market
+from backtest.strategies.orders import when_changed
 
 
 @cache
 def moving_average_cross(fast: int = 12, slow: int = 26, exposure: float = 1.0) -> Strategy:
-    """Long while the fast exponential moving average is above the slow one, else short. Trades on a cross only."""
+    """Long while the fast exponential moving average is above the slow one, short while below."""
     if not 1 <= fast < slow:
         raise ValueError(f"fast must be at least 1 and below slow, got fast={fast}, slow={slow}")
-    fast_weight, slow_weight = 2.0 / (fast + 1.0), 2.0 / (slow + 1.0)
+    quick, lazy = indicators.ema(fast), indicators.ema(slow)
 
     def init(bar: Market) -> Memory:
-        return bar.close, bar.close, jnp.zeros_like(bar.close)
+        return quick.init(bar), lazy.init(bar), jnp.zeros_like(bar.close)
 
     def decide(memory: Memory, bar: Market, account: Account) -> tuple[Memory, Action]:
-        quick, lazy, side = memory
-        quick = quick + fast_weight * (bar.close - quick)
-        lazy = lazy + slow_weight * (bar.close - lazy)
-        wanted = jnp.sign(quick - lazy)
-        return (quick, lazy, wanted), when_changed(wanted, side, exposure)
+        fast_memory, fast_value = quick.update(memory[0], bar)
+        slow_memory, slow_value = lazy.update(memory[1], bar)
+        side = jnp.sign(fast_value - slow_value)
+        return (fast_memory, slow_memory, side), when_changed(side, memory[2], exposure)
 
     return Strategy(init=init, decide=decide)
 
 
-def when_changed(wanted: jax.Array, before: jax.Array, exposure: float) -> Action:
-    """Return an order to ``wanted * exposure`` where the wanted side has changed, else a hold."""
-    order = target(wanted * exposure)
-    return order._replace(kind=jnp.where(wanted == before, HOLD, TARGET).astype(jnp.int32))
+@cache
+def macd(fast: int = 12, slow: int = 26, signal: int = 9, exposure: float = 1.0) -> Strategy:
+    """Long while the MACD line is above its signal line, short while below."""
+    lines = indicators.macd(fast, slow, signal)
+
+    def init(bar: Market) -> Memory:
+        return lines.init(bar), jnp.zeros_like(bar.close)
+
+    def decide(memory: Memory, bar: Market, account: Account) -> tuple[Memory, Action]:
+        state, value = lines.update(memory[0], bar)
+        side = jnp.sign(value.histogram)
+        return (state, side), when_changed(side, memory[1], exposure)
+
+    return Strategy(init=init, decide=decide)
+
+
+@cache
+def donchian_breakout(window: int = 48, exposure: float = 1.0) -> Strategy:
+    """Long after a close above the highest high of the ``window`` bars before, short after one below the lowest low."""
+    at_least("window", window)
+
+    def init(bar: Market) -> Memory:
+        return ring(bar.close, window), ring(bar.close, window), jnp.zeros_like(bar.close)
+
+    def decide(memory: Memory, bar: Market, account: Account) -> tuple[Memory, Action]:
+        highs, lows, side = memory
+        above = bar.close > jnp.max(highs.values, axis=0)
+        below = bar.close < jnp.min(lows.values, axis=0)
+        wanted = jnp.where(above, 1.0, jnp.where(below, -1.0, side)).astype(side.dtype)
+        return (push(highs, bar.high), push(lows, bar.low), wanted), when_changed(wanted, side, exposure)
+
+    return Strategy(init=init, decide=decide)

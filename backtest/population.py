@@ -1,0 +1,141 @@
+"""The crowd without skill: what luck, drift and size earn in one market."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from backtest import tally as tallies
+from backtest.account import Account, Action, open_account
+from backtest.episode import step
+from backtest.market import Market, bars_last_to_first
+from backtest.rules import DEFAULT_RULES, Rules
+from backtest.strategies.passive import from_targets
+from backtest.tally import Tally
+
+
+class Record(NamedTuple):
+    """What the skill score reads of an episode. Fields ``[...]``.
+
+    Attributes
+    ----------
+    log_growth
+        Log of final over initial equity, after all costs; minus infinity when ruined.
+    mean_exposure
+        Mean over bars of position value over equity at the close, with sign.
+    holding_log_growth
+        Log growth of holding ``mean_exposure`` all the time without costs, funding included; minus infinity where
+        such a holder would have been ruined.
+    excess
+        ``log_growth - holding_log_growth``; NaN where both are minus infinity.
+    risk
+        Standard deviation over the episode (not annualised: per-bar deviation times the root of bars) of the
+        account's return minus ``mean_exposure`` times the market's.
+    volatility
+        The same of the account's return alone.
+    turnover
+        Traded notional over mean equity, over the whole episode.
+    """
+
+    log_growth: jax.Array
+    mean_exposure: jax.Array
+    holding_log_growth: jax.Array
+    excess: jax.Array
+    risk: jax.Array
+    volatility: jax.Array
+    turnover: jax.Array
+
+
+def market_returns(market: Market) -> jax.Array:
+    """Return what a long of one times equity earns in each bar, funding included, ``[..., bars]``.
+
+    The first bar counts from its open.
+    """
+    before = jnp.concatenate([market.open[..., :1], market.close[..., :-1]], axis=-1)
+    return (market.close - market.funding_rate * market.open) / before - 1.0
+
+
+def holding_log_growth(exposure: jax.Array, returns: jax.Array) -> jax.Array:
+    """Return the log growth of a constant exposure ``[policies]`` over market returns ``[bars]``, without costs."""
+    wealth = 1.0 + exposure[:, None] * returns[None, :]
+    growth = jnp.sum(jnp.log(jnp.maximum(wealth, 1e-300)), axis=-1)
+    return jnp.where(jnp.all(wealth > 0.0, axis=-1), growth, -jnp.inf)
+
+
+@jax.jit
+def play_targets(market: Market, targets: jax.Array, rules: Rules = DEFAULT_RULES, equity: float = 10_000.0) -> Record:
+    """Return the record of policies given as exposures, all in one market.
+
+    Parameters
+    ----------
+    market
+        Traded channel, ``[bars]``. ``vmap`` for several markets.
+    targets
+        ``[policies, bars]``, signed multiples of equity; the one at index ``t`` waits when bar ``t`` opens; NaN holds.
+    """
+    account = open_account_like(targets, equity)
+    bars = bars_last_to_first(market)
+    returns = market_returns(market)
+    orders = jax.tree.map(lambda field: jnp.moveaxis(field, -1, 0), from_targets(targets))
+
+    def body(carry: tuple[Account, Tally], row: tuple[Market, Action, jax.Array]) -> tuple[tuple[Account, Tally], None]:
+        state, tally = carry
+        bar, order, market_return = row
+        state = step(state, order, bar, rules=rules)
+        return (state, tallies.add(tally, state, bar.close, market_return)), None
+
+    (state, tally), _ = lax.scan(body, (account, tallies.start(account)), (bars, orders, returns))
+    return record(tally, state.ledger.traded_notional, returns)
+
+
+def open_account_like(targets: jax.Array, equity: float | jax.Array) -> Account:
+    """Return one flat account for each policy of ``targets``."""
+    flat = open_account(equity=1.0, shape=targets.shape[:-1])
+    start = jnp.full(targets.shape[:-1], equity, flat.cash.dtype)
+    return flat._replace(cash=start, equity=start, trade_equity=start)
+
+
+def record(tally: Tally, traded_notional: jax.Array, returns: jax.Array) -> Record:
+    """Return the record of policies ``[policies]`` from their tally in one market with ``returns`` ``[bars]``."""
+    bars = returns.shape[-1]
+    mean, variance, _, _ = tallies.moments(tally)
+    exposure = tally.exposure_sum / bars
+    market_mean = jnp.mean(returns)
+    market_variance = jnp.mean((returns - market_mean) ** 2)
+    covariance = tally.market_product / bars - mean * market_mean
+    active = variance - 2.0 * exposure * covariance + exposure**2 * market_variance
+    growth = jnp.log(tally.equity / tally.initial)
+    holding = holding_log_growth(exposure, returns)
+    return Record(
+        log_growth=growth,
+        mean_exposure=exposure,
+        holding_log_growth=holding,
+        excess=growth - holding,
+        risk=jnp.sqrt(jnp.maximum(active, 0.0) * bars),
+        volatility=jnp.sqrt(variance * bars),
+        turnover=traded_notional / jnp.maximum(tally.equity_sum / bars, 1e-300),
+    )
+
+
+@partial(jax.jit, static_argnames=("policies", "bars"))
+def no_skill_targets(key: jax.Array, *, policies: int, bars: int, largest: float = 1.0) -> jax.Array:
+    """Return targets ``[policies, bars]`` of a population that never looks at the market.
+
+    Half of the policies are random: each has its own chance of changing at a bar (log-uniform between once an episode
+    and at every second bar) and its own largest exposure (uniform up to ``largest``). The other half hold one constant
+    exposure, evenly spaced on ``[-largest, largest]``, 0 (flat) included where the number is odd.
+    """
+    rate_key, size_key, switch_key, side_key = jax.random.split(key, 4)
+    constants = policies // 2
+    randoms = policies - constants
+    rate = jnp.exp(jax.random.uniform(rate_key, (randoms, 1), minval=-jnp.log(float(bars)), maxval=jnp.log(0.5)))
+    size = largest * jax.random.uniform(size_key, (randoms, 1))
+    switches = jax.random.uniform(switch_key, (randoms, bars)) < rate
+    switches = switches.at[:, 0].set(True)
+    drawn = size * jax.random.uniform(side_key, (randoms, bars), minval=-1.0, maxval=1.0)
+    constant = jnp.full((constants, bars), jnp.nan).at[:, 0].set(jnp.linspace(-largest, largest, constants))
+    return jnp.concatenate([jnp.where(switches, drawn, jnp.nan), constant])

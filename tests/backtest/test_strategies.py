@@ -1,0 +1,146 @@
+"""Reference strategies: what they do, that they cannot see ahead, and the oracles that can."""
+
+from __future__ import annotations
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from backtest import account as acc
+from backtest import episode, simulators, strategies
+from backtest.market import Market
+from backtest.rules import FREE, Rules
+
+BARS = 300
+
+
+@pytest.fixture(scope="module")
+def market() -> Market:
+    return simulators.simulate(jax.random.key(3), bars=BARS)
+
+
+@pytest.mark.parametrize("name", sorted(strategies.STRATEGIES))
+def test_changing_the_future_changes_no_past_action(name: str, market: Market) -> None:
+    changed = Market(*(np.array(field) for field in market))
+    for field in changed[1:]:
+        field[200:] = field[200:][::-1] * 1.5
+    strategy = strategies.get(name)
+    before, after = (episode.run(each, strategy) for each in (market, changed))
+    # The action that meets bar 200 was decided after bar 199.
+    for past, same in zip(before.actions, after.actions, strict=True):
+        np.testing.assert_array_equal(past[:201], same[:201])
+    np.testing.assert_array_equal(before.equity[:201], after.equity[:201])
+
+
+@pytest.mark.parametrize("name", sorted(set(strategies.STRATEGIES) - {"flat", "carry"}))
+def test_every_strategy_trades(name: str, market: Market) -> None:
+    played = episode.run(market, strategies.get(name))
+    assert (np.asarray(played.events) & acc.FILLED).any()
+    assert np.isfinite(np.asarray(played.equity)).all()
+
+
+def test_carry_takes_the_side_that_is_paid(market: Market) -> None:
+    paid = np.where(np.arange(BARS) % 8 == 0, 0.0005, 0.0)
+    rich = market._replace(funding_rate=jnp.asarray(paid))
+    poor = market._replace(funding_rate=jnp.asarray(-paid))
+    assert float(episode.run(rich, strategies.carry()).position[-1]) < 0.0
+    assert float(episode.run(poor, strategies.carry()).position[-1]) > 0.0
+    assert float(episode.run(poor, strategies.carry()).account.ledger.funding) < 0.0
+
+
+def test_a_moving_average_cross_follows_a_trend() -> None:
+    rise = 100.0 * np.exp(np.concatenate([np.linspace(0, 0.5, 150), np.linspace(0.5, 0.0, 150)]))
+    candles = Market(3600.0 * np.arange(300), rise, rise * 1.001, rise * 0.999, rise, np.full(300, 1e6), np.zeros(300))
+    played = episode.run(candles, strategies.moving_average_cross(), FREE)
+    position = np.asarray(played.position)
+    assert (position[5:150] > 0).all()
+    assert (position[190:] < 0).all()
+
+
+def test_volatility_target_reaches_its_volatility() -> None:
+    market = simulators.simulate(jax.random.key(9), bars=4000)
+    played = episode.run(market, strategies.volatility_target(volatility=0.3, largest=5.0), Rules(max_leverage=5.0))
+    returns = np.diff(np.log(np.asarray(played.equity)))[100:]
+    assert returns.std() * np.sqrt(8760) == pytest.approx(0.3, rel=0.25)
+
+
+def test_the_random_walker_differs_between_seeds_and_markets(market: Market) -> None:
+    one, other = (episode.run(market, strategies.random_walker(seed=seed)) for seed in (0, 1))
+    assert not np.array_equal(one.position, other.position)
+    switches = np.mean((np.asarray(one.actions.kind)) == acc.TARGET)
+    assert switches == pytest.approx(0.05, abs=0.04)
+
+
+def test_the_hindsight_oracle_is_the_best_of_all_paths() -> None:
+    market = simulators.simulate(jax.random.key(4), bars=7)
+    rules = Rules(impact_bps=0.0, min_notional=0.0)
+
+    def final(sides: tuple[int, ...]) -> float:
+        """Grow by bars, rebalanced to one times equity at every open as the oracle's model has it."""
+        wealth, side_before = 1.0, 0
+        opens = [*np.asarray(market.open), float(market.close[-1])]
+        funding = [*np.asarray(market.funding_rate), 0.0]
+        for t, side in enumerate(sides):
+            wealth *= 1.0 - abs(side - side_before) * 6e-4
+            wealth *= 1.0 + side * (opens[t + 1] * (1.0 - funding[t + 1]) / opens[t] - 1.0)
+            side_before = side
+        return wealth
+
+    best = max(itertools.product((-1, 0, 1), repeat=7), key=final)
+    actions = strategies.hindsight_oracle(market, rules)
+    held, sides = 0, []
+    for kind, size in zip(np.asarray(actions.kind), np.asarray(actions.size), strict=True):
+        held = round(float(size)) if kind == acc.TARGET else held
+        sides.append(held)
+    assert final(tuple(sides)) == pytest.approx(final(best), rel=1e-12)
+
+
+def test_nobody_beats_the_hindsight_oracle() -> None:
+    keys = jax.random.split(jax.random.key(2), 4)
+    markets = jax.vmap(lambda key: simulators.simulate(key, bars=300))(keys)
+    oracle = episode.run(markets, strategies.hindsight_oracle(markets, Rules()))
+    for name in ("buy_and_hold", "moving_average_cross", "rsi_reversal", "grid"):
+        other = episode.run(markets, strategies.get(name))
+        assert (np.asarray(oracle.equity[:, -1]) > np.asarray(other.equity[:, -1])).all()
+
+
+def test_the_forecast_of_the_noisy_oracle_has_its_information_coefficient() -> None:
+    keys = jax.random.split(jax.random.key(6), 400)
+    markets = jax.vmap(lambda key: simulators.simulate(key, bars=240))(keys)
+    actions = strategies.noisy_oracle(jax.random.key(8), markets, information_coefficient=0.3, horizon=12, exposure=1.0)
+    forecast = np.asarray(actions.size)[:, ::12]
+    ends = np.concatenate([markets.open[:, 12::12], markets.close[:, -1:]], axis=1)
+    coming = np.log(ends / np.asarray(markets.open)[:, ::12])
+    coming = (coming - coming.mean(1, keepdims=True)) / coming.std(1, keepdims=True)
+    inside = np.abs(forecast) < 1.0
+    # Cutting at one pulls the correlation of the traded size below that of the forecast: compare the slope instead.
+    slope = np.mean((coming > 0) == (forecast > 0))
+    assert inside.any()
+    expected = 0.5 + np.arcsin(0.3) / np.pi
+    assert slope == pytest.approx(expected, abs=0.02)
+
+
+def test_a_perfect_information_coefficient_earns_more_than_a_poor_one() -> None:
+    keys = jax.random.split(jax.random.key(12), 32)
+    markets = jax.vmap(lambda key: simulators.simulate(key, bars=300))(keys)
+    means = []
+    for rho in (0.0, 0.2, 0.5, 1.0):
+        actions = strategies.noisy_oracle(jax.random.key(1), markets, information_coefficient=rho)
+        means.append(float(np.mean(np.log(episode.run(markets, actions).equity[:, -1]))))
+    assert means == sorted(means)
+
+
+def test_an_unknown_strategy_or_parameter_is_named() -> None:
+    with pytest.raises(ValueError, match="unknown strategy 'momentun'; there are: always_long"):
+        strategies.get("momentun")
+    with pytest.raises(ValueError, match="bad parameters for strategy 'macd'"):
+        strategies.get("macd", speed=3)
+    with pytest.raises(ValueError, match="fast must be at least 1 and below slow, got fast=30, slow=20"):
+        strategies.get("moving_average_cross", fast=30, slow=20)
+
+
+def test_equal_parameters_give_the_same_object_so_that_nothing_compiles_twice() -> None:
+    assert strategies.moving_average_cross(5, 20) is strategies.moving_average_cross(5, 20)
