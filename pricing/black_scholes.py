@@ -25,7 +25,7 @@ from jax.typing import ArrayLike
 
 from pricing.inputs import floats, require
 from pricing.moneyness import log_forward_over_strike
-from pricing.normal import density, horner, mills_ratio
+from pricing.out_of_the_money import intrinsic, out_of_the_money
 
 
 class Greeks(NamedTuple):
@@ -119,10 +119,6 @@ class _Parts(NamedTuple):
     scaled_density: jax.Array
 
 
-_EXPONENTIAL = (1.0, 1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720, 1 / 5040, 1 / 40320, 1 / 362880)
-_FARTHEST = 60.0
-
-
 def _parts(
     spot: jax.Array,
     strike: jax.Array,
@@ -138,57 +134,28 @@ def _parts(
     shares = spot * jnp.exp(-dividend_yield * time)
     cash = strike * jnp.exp(-rate * time)
 
-    distance = jnp.where(log_moneyness == 0.0, 0.0, jnp.abs(log_moneyness) / deviation)
-    near = jnp.maximum(0.5 * deviation - distance, -_FARTHEST)
-    far = jnp.maximum(-0.5 * deviation - distance, -_FARTHEST)
     call_is_out = log_moneyness <= 0.0
     smaller = jnp.where(call_is_out, shares, cash)
-    scaled_density = smaller * density(near)
-    near_mills, far_mills = mills_ratio(jnp.abs(near)), mills_ratio(-far)
-
-    far_leg = scaled_density * far_mills
-    near_tail = scaled_density * near_mills
-    near_rest = smaller - near_tail
-    near_leg = jnp.where(near > 0.0, near_rest, near_tail)
-    near_complement = jnp.where(near > 0.0, near_tail, near_rest)
-    out_price = jnp.where(
-        deviation < 0.004 * jnp.maximum(1.0, -0.25 * far),
-        scaled_density * _mills_difference(far, far_mills, deviation),
-        jnp.where(
-            near > 0.0, smaller - scaled_density * (near_mills + far_mills), scaled_density * (near_mills - far_mills)
-        ),
-    )
+    out = out_of_the_money(jnp.abs(log_moneyness), deviation, smaller)
+    scaled_density, far_leg = out.scaled_density, out.far_leg
+    near_leg = jnp.where(out.near > 0.0, smaller - out.near_tail, out.near_tail)
+    near_complement = jnp.where(out.near > 0.0, out.near_tail, smaller - out.near_tail)
 
     asked_is_out = call_is_out == is_call
-    in_value = jnp.where(
-        jnp.abs(log_moneyness) < 0.1,
-        smaller * jnp.abs(log_moneyness) * horner(_EXPONENTIAL, jnp.abs(log_moneyness)),
-        jnp.abs(shares - cash),
-    )
+    in_value = intrinsic(jnp.abs(log_moneyness), smaller, jnp.abs(shares - cash))
     asked_near = jnp.where(asked_is_out, near_leg, near_complement)
     asked_far = jnp.where(asked_is_out, far_leg, jnp.where(call_is_out, cash, shares) - far_leg)
     return _Parts(
-        d1=jnp.where(call_is_out, near, -far),
-        d2=jnp.where(call_is_out, far, -near),
+        d1=jnp.where(call_is_out, out.near, -out.far),
+        d2=jnp.where(call_is_out, out.far, -out.near),
         deviation=deviation,
         sqrt_time=sqrt_time,
-        price=jnp.where(asked_is_out, out_price, out_price + in_value),
+        price=jnp.where(asked_is_out, out.price, out.price + in_value),
         share_leg=jnp.where(call_is_out, asked_near, asked_far),
         cash_leg=jnp.where(call_is_out, asked_far, asked_near),
         sign=jnp.where(is_call, 1.0, -1.0).astype(spot.dtype),
         scaled_density=scaled_density,
     )
-
-
-def _mills_difference(far: jax.Array, far_mills: jax.Array, width: jax.Array) -> jax.Array:
-    """``Y(far + width) - Y(far)`` for ``Y = cdf / density`` by Taylor's series, for small width and far <= 0."""
-    previous, current = far_mills, 1.0 + far * far_mills
-    total, power = current * width, width
-    for order in range(1, 6):
-        previous, current = current, order * previous + far * current
-        power = power * width / (order + 1)
-        total = total + current * power
-    return total
 
 
 @jax.custom_jvp

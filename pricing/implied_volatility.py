@@ -1,28 +1,57 @@
 """Volatility implied by European option prices, whole chains in one call.
 
-A price below its intrinsic value or above its bound has no volatility: the answer is NaN with a status that says which.
+Jaeckel, "Let's be rational", Wilmott 2015: a rational-cubic guess in four regions of price and two Householder steps of
+fourth order on an objective chosen by region, here on the out-of-the-money part of the price that
+:mod:`pricing.out_of_the_money` computes without loss of digits.
+
+A price that no volatility gives is answered with a status, never with a number.
 """
 
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+import math
+from typing import NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.typing import ArrayLike
 
-from pricing.black_scholes import _price
+from pricing.black_scholes import all_greeks
 from pricing.inputs import floats, require
+from pricing.moneyness import log_forward_over_strike
+from pricing.normal import density, mills_ratio, rough_quantile_from_log
+from pricing.out_of_the_money import intrinsic, out_of_the_money
+from pricing.rational_cubic import Segment, interpolate
+
+_SQRT_THREE = math.sqrt(3.0)
+_SQRT_HALF_PI = math.sqrt(0.5 * math.pi)
 
 
 class Status(enum.IntEnum):
-    """Why an implied volatility is or is not there."""
+    """What an answer of :func:`solve` means.
+
+    Members
+    -------
+    SOLVED
+        ``value`` reproduces the price.
+    BELOW_INTRINSIC, ABOVE_BOUND
+        The price violates the no-arbitrage bounds; no volatility exists and ``value`` is NaN.
+    UNDEFINED
+        An argument is NaN, or spot, strike or time is zero; ``value`` is NaN.
+    NO_TIME_VALUE
+        The price is intrinsic value to rounding. ``value`` is 0, and every volatility below some bound fits as well.
+    ILL_CONDITIONED
+        ``value`` reproduces the price, but one rounding unit of the price moves it by more than one part in a million.
+    """
 
     SOLVED = 0
     BELOW_INTRINSIC = 1
     ABOVE_BOUND = 2
     UNDEFINED = 3
+    NO_TIME_VALUE = 4
+    ILL_CONDITIONED = 5
 
 
 class ImpliedVolatility(NamedTuple):
@@ -31,7 +60,7 @@ class ImpliedVolatility(NamedTuple):
     Attributes
     ----------
     value
-        Volatility per year as a decimal; NaN unless the status is ``SOLVED``.
+        Volatility per year as a decimal; NaN where there is none.
     status
         int32, a member of :class:`Status`.
     """
@@ -52,7 +81,21 @@ def solve(
 ) -> ImpliedVolatility:
     """Volatility at which the Black-Scholes-Merton price equals ``price``.
 
-    Arguments are those of :func:`pricing.black_scholes.price`, with ``price`` per unit of the underlying.
+    >>> answer = solve(price=18.5, spot=450.0, strike=460.0, time_to_expiry=45 / 365, rate=0.0525)
+    >>> round(float(answer.value), 4), Status(int(answer.status)).name
+    (0.3439, 'SOLVED')
+
+    Parameters
+    ----------
+    price
+        Per unit of the underlying. Prices outside the no-arbitrage bounds are answered with a status.
+    spot, strike, time_to_expiry, rate, dividend_yield, is_call
+        As in :func:`pricing.black_scholes.price`.
+
+    Returns
+    -------
+    Volatility and status, in the dtype of the arguments. The volatility is differentiable in every argument, by the
+    implicit function theorem.
 
     Raises
     ------
@@ -69,12 +112,14 @@ def solve(
     }
     for name in ("spot", "strike", "time_to_expiry"):
         require(name, named[name], at_least=0.0)
+    for name in ("price", "rate", "dividend_yield"):
+        require(name, named[name])
     *values, flags = floats({**named, "is_call": jnp.asarray(is_call, bool)})
-    answer: ImpliedVolatility = _solve(*values, flags != 0.0)
+    answer: ImpliedVolatility = _solve_compiled(*values, flags != 0.0)
     return answer
 
 
-@jax.jit
+@jax.custom_jvp
 def _solve(
     price: jax.Array,
     spot: jax.Array,
@@ -84,22 +129,186 @@ def _solve(
     dividend_yield: jax.Array,
     is_call: jax.Array,
 ) -> ImpliedVolatility:
+    log_moneyness = log_forward_over_strike(spot, strike, time, rate, dividend_yield)
     shares, cash = spot * jnp.exp(-dividend_yield * time), strike * jnp.exp(-rate * time)
-    intrinsic = jnp.maximum(jnp.where(is_call, shares - cash, cash - shares), 0.0)
-    bound = jnp.where(is_call, shares, cash)
-    defined = (spot > 0.0) & (strike > 0.0) & (time > 0.0) & jnp.isfinite(price) & jnp.isfinite(rate * dividend_yield)
-    status = jnp.where(
-        ~defined,
-        Status.UNDEFINED,
-        jnp.where(price < intrinsic, Status.BELOW_INTRINSIC, jnp.where(price >= bound, Status.ABOVE_BOUND, 0)),
-    ).astype(jnp.int32)
+    call_is_out = log_moneyness <= 0.0
+    smaller, larger = jnp.where(call_is_out, shares, cash), jnp.where(call_is_out, cash, shares)
+    smallest_distance = 1e-30 if price.dtype == jnp.float32 else 1e-150
+    log_distance = jnp.maximum(jnp.abs(log_moneyness), smallest_distance)
 
-    def halve(_: int, bracket: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        low, high = bracket
-        middle = 0.5 * (low + high)
-        above = _price(spot, strike, time, rate, jnp.exp(middle), dividend_yield, is_call) > price
-        return jnp.where(above, low, middle), jnp.where(above, middle, high)
+    in_value = jnp.where(
+        call_is_out == is_call, 0.0, intrinsic(jnp.abs(log_moneyness), smaller, jnp.abs(shares - cash))
+    )
+    time_value = price - in_value
+    scale = jnp.exp(-0.5 * log_distance)
+    normalised = time_value / smaller * scale
+    deviation, vega = _deviation(normalised, log_distance, scale)
 
-    floor = jnp.log(jnp.asarray(1e-12, price.dtype)) - 0.5 * jnp.log(time)
-    low, high = jax.lax.fori_loop(0, 60, halve, (floor, floor + 34.0))
-    return ImpliedVolatility(jnp.where(status == Status.SOLVED, jnp.exp(0.5 * (low + high)), jnp.nan), status)
+    rounding = float(np.finfo(price.dtype).eps) * jnp.where(in_value > 0.0, larger, price)
+    relative_vega = vega * deviation * smaller / scale
+    status = jnp.select(
+        [
+            jnp.isnan(price + log_moneyness) | (spot <= 0.0) | (strike <= 0.0) | (time <= 0.0),
+            time_value < -4.0 * rounding,
+            time_value >= smaller,
+            time_value <= 4.0 * jnp.where(in_value > 0.0, rounding, 0.0),
+            rounding > 1e-6 * relative_vega,
+        ],
+        [
+            jnp.int32(Status.UNDEFINED),
+            jnp.int32(Status.BELOW_INTRINSIC),
+            jnp.int32(Status.ABOVE_BOUND),
+            jnp.int32(Status.NO_TIME_VALUE),
+            jnp.int32(Status.ILL_CONDITIONED),
+        ],
+        jnp.int32(Status.SOLVED),
+    )
+    answered = (status == Status.SOLVED) | (status == Status.ILL_CONDITIONED)
+    without = jnp.where(status == Status.NO_TIME_VALUE, 0.0, jnp.nan)
+    return ImpliedVolatility(jnp.where(answered, deviation / jnp.sqrt(time), without), status)
+
+
+@_solve.defjvp
+def _solve_jvp(
+    primals: tuple[jax.Array, ...], tangents: tuple[jax.Array, ...]
+) -> tuple[ImpliedVolatility, ImpliedVolatility]:
+    _, spot, strike, time, rate, dividend_yield, is_call = primals
+    d_price, d_spot, d_strike, d_time, d_rate, d_yield, _ = tangents
+    answer = _solve(*primals)
+    g = all_greeks(
+        spot=spot,
+        strike=strike,
+        time_to_expiry=time,
+        rate=rate,
+        volatility=answer.value,
+        dividend_yield=dividend_yield,
+        is_call=is_call,
+    )
+    moved = g.delta * d_spot + g.dual_delta * d_strike - g.theta * d_time + g.rho * d_rate + g.dividend_rho * d_yield
+    no_tangent = cast(jax.Array, np.zeros(answer.status.shape, jax.dtypes.float0))
+    return answer, ImpliedVolatility((d_price - moved) / g.vega, no_tangent)
+
+
+_solve_compiled = jax.jit(_solve)
+
+
+def _deviation(price: jax.Array, log_distance: jax.Array, scale: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """``volatility * sqrt(time)`` of a normalised out-of-the-money price, and the normalised vega there.
+
+    Parameters
+    ----------
+    price
+        Price over the geometric mean of the discounted forward and strike, in (0, scale).
+    log_distance
+        Absolute log-moneyness, > 0.
+    scale
+        ``exp(-log_distance / 2)``, the upper bound of ``price``.
+    """
+    deviation, in_lowest, in_highest = _guess(price, log_distance, scale)
+    for _ in range(2):
+        deviation = deviation + _householder_step(price, log_distance, scale, deviation, in_lowest, in_highest)
+    vega = out_of_the_money(log_distance, deviation, scale).scaled_density
+    return deviation, vega
+
+
+def _guess(price: jax.Array, log_distance: jax.Array, scale: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """First approximation, and which of the two outer objectives serves the price."""
+    centre = jnp.sqrt(2.0 * log_distance)
+    at_centre = out_of_the_money(log_distance, centre, scale)
+    below = price < at_centre.price
+    step = jnp.where(below, -at_centre.price, scale - at_centre.price) / at_centre.scaled_density
+    edge = centre + step
+    at_edge = out_of_the_money(log_distance, edge, scale)
+    lowest = below & (price < at_edge.price)
+    highest = ~below & (price > at_edge.price)
+    middle = ~lowest & ~highest
+
+    lower, lower_slope, lower_curvature = _lower_map(log_distance, edge)
+    ratio = (log_distance / edge) ** 2
+    upper_tail = density(0.5 * edge) * mills_ratio(0.5 * edge)
+    upper_slope = -0.5 * jnp.exp(0.5 * ratio)
+    upper_curvature = _SQRT_HALF_PI * jnp.exp(ratio + 0.125 * edge * edge) * ratio / edge
+
+    inverse_centre, inverse_edge = 1.0 / at_centre.scaled_density, 1.0 / at_edge.scaled_density
+    zero = jnp.zeros_like(price)
+
+    def pick(in_lowest: jax.Array, in_lower: jax.Array, in_upper: jax.Array, in_highest: jax.Array) -> jax.Array:
+        return jnp.where(lowest, in_lowest, jnp.where(highest, in_highest, jnp.where(below, in_lower, in_upper)))
+
+    segment = Segment(
+        left=pick(zero, at_edge.price, at_centre.price, at_edge.price),
+        right=pick(at_edge.price, at_centre.price, at_edge.price, scale),
+        left_value=pick(zero, edge, centre, upper_tail),
+        right_value=pick(lower, centre, edge, zero),
+        left_slope=pick(zero + 1.0, inverse_edge, inverse_centre, upper_slope),
+        right_slope=pick(lower_slope, inverse_centre, inverse_edge, zero - 0.5),
+    )
+    curvature = pick(lower_curvature, zero, zero, upper_curvature)
+    value = interpolate(segment, price, curvature=curvature, at_right=below)
+    t = (price - segment.left) / (segment.right - segment.left)
+    # Where the interpolant leaves the range of the map, a parabola with the same outer slope stays inside.
+    parabola = jnp.where(
+        lowest,
+        (lower * t + at_edge.price * (1.0 - t)) * t,
+        (upper_tail * (1.0 - t) + 0.5 * (scale - at_edge.price) * t) * (1.0 - t),
+    )
+    value = jnp.where(middle | (value > 0.0), value, parabola)
+
+    logarithm = jnp.log(value)
+    quantile = rough_quantile_from_log(
+        jnp.where(lowest, (logarithm + jnp.log(1.5 * _SQRT_THREE / math.pi / log_distance)) / 3.0, logarithm)
+    )
+    guess = jnp.where(lowest, log_distance / (_SQRT_THREE * quantile), 2.0 * quantile)
+    return jnp.where(middle, value, guess), lowest, highest & (price > 0.5 * scale)
+
+
+def _lower_map(log_distance: jax.Array, deviation: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Jaeckel's map of low prices (eq. 4.34), nearly linear in price, with its first two derivatives in price."""
+    z = log_distance / (_SQRT_THREE * deviation)
+    y, square = z * z, deviation * deviation
+    mills = mills_ratio(z)
+    tail = density(z) * mills
+    value = (2.0 * math.pi / (3.0 * _SQRT_THREE)) * log_distance * tail**3
+    slope = y * mills * mills * jnp.exp(0.125 * square)
+    bracket = (
+        8.0 * _SQRT_THREE * deviation * log_distance
+        + (3.0 * square * (square - 8.0) - 8.0 * log_distance * log_distance) * mills
+    )
+    curvature = (math.pi / 6.0) * y / (square * deviation) * tail * bracket * jnp.exp(2.0 * y + 0.25 * square)
+    return value, slope, curvature
+
+
+def _householder_step(
+    price: jax.Array,
+    log_distance: jax.Array,
+    scale: jax.Array,
+    deviation: jax.Array,
+    in_lowest: jax.Array,
+    in_highest: jax.Array,
+) -> jax.Array:
+    """Correction of fourth order for ``log price``, ``price`` or ``log (bound - price)``, by region."""
+    at = out_of_the_money(log_distance, deviation, scale)
+    h = log_distance / deviation
+    second = h * h / deviation - 0.25 * deviation
+    third = second * second - 3.0 * (h / deviation) ** 2 - 0.25
+
+    log_price, log_target = jnp.log(at.price), jnp.log(price)
+    relative = at.scaled_density / at.price
+    inverse_log = 1.0 / log_price
+    curve = relative * (1.0 + 2.0 * inverse_log)
+
+    missing, missing_target = scale - at.price, scale - price
+    hazard = at.scaled_density / missing
+
+    newton = jnp.where(
+        in_lowest,
+        (log_target - log_price) * log_price / log_target / relative,
+        jnp.where(in_highest, -jnp.log(missing_target / missing) / hazard, (price - at.price) / at.scaled_density),
+    )
+    halley = second + jnp.where(in_lowest, -curve, jnp.where(in_highest, hazard, 0.0))
+    cubic = third + jnp.where(
+        in_lowest,
+        2.0 * relative * relative * (1.0 + 3.0 * inverse_log * (1.0 + inverse_log)) - 3.0 * second * curve,
+        jnp.where(in_highest, hazard * (2.0 * hazard + 3.0 * second), 0.0),
+    )
+    return newton * (1.0 + 0.5 * halley * newton) / (1.0 + newton * (halley + cubic * newton / 6.0))

@@ -71,7 +71,7 @@ def expected_shortfall(profit_and_loss: ArrayLike, *, confidence: float = 0.95) 
     """Mean loss in the worst ``1 - confidence`` of the outcomes.
 
     Arguments and errors are those of :func:`value_at_risk`. The outcome at the edge of the tail counts with the
-    fraction of its weight that lies inside (Acerbi and Tasche 2002). The standard error counts the noise of the edge too:
+    fraction of its weight that lies inside (Acerbi and Tasche 2002). The error counts the noise of the edge too:
     sqrt((variance of tail losses + confidence * (mean - edge)^2) / tail size).
     """
     losses = -_outcomes(profit_and_loss, confidence)
