@@ -62,11 +62,11 @@ async def answer(body: dict[str, Any], toolbox: Toolbox) -> str | None:
     for path in formulas:
         key = ".".join(path)
         if key in results:
-            _put(reply, path, written(results[key], asked[path]))
+            put(reply, path, written(results[key], asked[path]))
     for path in formula_places(schema):
         main = min(formulas, key=len, default=None)
         if main is not None:
-            _put(reply, path, formulas[main])
+            put(reply, path, formulas[main])
     return json.dumps(reply) if reply else None
 
 
@@ -79,7 +79,8 @@ def _formula(text: str, body: dict[str, Any], given: list[Given], depth: int) ->
     return found
 
 
-def _put(reply: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+def put(reply: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    """Set the value at ``path`` of a nested reply."""
     for name in path[:-1]:
         reply = reply.setdefault(name, {})
     reply[path[-1]] = value

@@ -8,6 +8,7 @@ from typing import Any
 
 import analytical
 import company
+import options_desk
 import prices
 from mcp_toolbox import Toolbox, ToolFailure, server_urls
 from message import read_message
@@ -16,7 +17,7 @@ from trading import Trader
 MAX_CONVERSATIONS = 256
 logger = logging.getLogger("agent")
 
-WAYS = (analytical.answer, company.answer, prices.answer)
+WAYS = (analytical.answer, options_desk.answer, company.answer, prices.answer)
 """Tried in this order; the first that has an answer wins."""
 
 
@@ -24,7 +25,7 @@ class Solver:
     """The agent: one for all conversations."""
 
     def __init__(self) -> None:
-        self._trader = Trader(MAX_CONVERSATIONS)
+        self._trader = Trader()
         self._urls: dict[str, dict[str, str]] = {}
 
     async def reply(self, text: str, conversation: str) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from typing import Any
 
 FAST_BARS = 12
 SLOW_BARS = 48
-ENTRY_STRENGTH = 1.0
-EXIT_STRENGTH = 0.25
+ENTRY_STRENGTH = 0.5
+EXIT_STRENGTH = 0.1
 STOP_IN_DEVIATIONS = 4.0
 MAX_SIZE = 0.5
 MIN_BARS = 8
@@ -67,6 +68,25 @@ def trend_strength(closes: list[float]) -> float:
     return math.log(exponential_mean(closes, FAST_BARS) / exponential_mean(closes, SLOW_BARS)) / noise
 
 
+def shown_trend(indicators: Any, close: float) -> float | None:
+    """Return the trend strength that the shown indicators tell: fast over slow mean, in average ranges of a bar.
+
+    The average true range of one bar is about 1.6 standard deviations of its move.
+    """
+    if not isinstance(indicators, dict):
+        return None
+    means = {
+        int(name.rsplit("_", 1)[1]): value
+        for name, value in indicators.items()
+        if re.fullmatch(r"(?:ema|sma)_\d+", name) and _is_price(value)
+    }
+    spread = indicators.get("atr")
+    if len(means) < 2 or not _is_price(spread):
+        return None
+    noise = spread / close / 1.6 * math.sqrt(min(means))
+    return math.log(means[min(means)] / means[max(means)]) / noise
+
+
 def held_side(account: Any) -> int:
     """Return 1 for a long position, -1 for a short one, 0 for none."""
     positions = account.get("positions", []) if isinstance(account, dict) else []
@@ -98,21 +118,30 @@ def _number(value: Any) -> bool:
 
 def decide(state: dict[str, Any], history: list[float]) -> dict[str, Any]:
     """Return the decision on one episode, from its state and the closes seen in it before."""
-    shown = closes_of(state.get("ohlcv"))
-    closes = shown if len(shown) > len(history) else history
-    if len(closes) < MIN_BARS:
+    bars = closes_of(state.get("ohlcv"))
+    closes = bars if len(bars) > len(history) else history
+    shown = shown_trend(state.get("indicators"), closes[-1]) if closes else None
+    if shown is None and len(closes) < MIN_BARS:
         return _decision("HOLD", 0.0, reasoning=f"{len(closes)} bars seen, {MIN_BARS} needed")
-    strength, side = trend_strength(closes), held_side(state.get("account"))
+    strength, side = trend_strength(closes) if shown is None else shown, held_side(state.get("account"))
     wanted = (strength > 0) - (strength < 0)
     if side and (wanted != side or abs(strength) < EXIT_STRENGTH):
         return _decision("CLOSE", 0.0, abs(strength), f"the trend is gone ({strength:.2f})")
     if side or abs(strength) < ENTRY_STRENGTH:
         return _decision("HOLD", 0.0, abs(strength), f"no reason to trade (trend {strength:.2f})")
-    step = deviation(closes)
+    step = _step(closes, state.get("indicators"))
     size = min(MAX_SIZE, 0.02 / max(step * math.sqrt(24.0), 1e-6))
     stop = closes[-1] * (1.0 - wanted * min(0.5, STOP_IN_DEVIATIONS * step * math.sqrt(FAST_BARS)))
     action = "BUY" if wanted > 0 else "SELL"
     return _decision(action, size, abs(strength), f"trend of {strength:.2f} deviations", stop_loss=stop)
+
+
+def _step(closes: list[float], indicators: Any) -> float:
+    """Return the standard deviation of one bar's move: as seen, or from the shown range while too little was seen."""
+    spread = indicators.get("atr") if isinstance(indicators, dict) else None
+    if len(closes) < MIN_BARS and _is_price(spread):
+        return float(spread) / closes[-1] / 1.6
+    return deviation(closes) if len(closes) > 1 else 0.0
 
 
 def _decision(
@@ -129,9 +158,9 @@ def _decision(
 
 
 class Trader:
-    """Remembers the closes of each conversation and episode; forgets the oldest conversation beyond ``capacity``."""
+    """Remembers the closes of each conversation and episode; forgets the longest unused beyond ``capacity``."""
 
-    def __init__(self, capacity: int = 256) -> None:
+    def __init__(self, capacity: int = 8192) -> None:
         self._closes: dict[tuple[str, str], list[float]] = {}
         self._capacity = capacity
 

@@ -1,0 +1,95 @@
+"""Carry out an assessment: ``traderbench run`` in a process of its own, so that this server always answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from request import Assessment
+
+PROGRESS_INTERVAL_S = 5.0
+STOP_TIMEOUT_S = 20.0
+SECTIONS = (
+    "knowledge_retrieval",
+    "analytical_reasoning",
+    "options_trading",
+    "crypto_trading",
+    "professional_tasks",
+)
+_SECTION_FIELDS = ("score", "weight", "weighted_contribution", "datasets", "task_count", "accuracy", "sub_scores")
+
+
+async def carry_out(
+    assessment: Assessment, progress: Callable[[str], Awaitable[None]], *, runs: Path | None = None
+) -> dict[str, Any]:
+    """Run the assessment and return the AgentBeats result. A run that fails is a result with ``error``.
+
+    Parameters
+    ----------
+    progress
+        Told every few seconds what the run is doing.
+    runs
+        Folder that run folders are kept in; None keeps none.
+    """
+    with tempfile.TemporaryDirectory(prefix="traderbench-green-") as scratch:
+        folder = Path(scratch)
+        (folder / "config.yaml").write_text(json.dumps(assessment.config), encoding="utf-8")
+        out = folder / "run" if runs is None else runs.resolve() / f"run-{time.time_ns():x}"
+        error = await _run(assessment.agent_url, folder, out, progress)
+        result = failed_result(error) if error else json.loads((out / "results.json").read_text(encoding="utf-8"))
+    effective = {"purple_agent": assessment.agent_url, "config": assessment.config, "notes": list(assessment.notes)}
+    return result | {"error": error, "effective_config": effective}
+
+
+async def _run(agent_url: str, folder: Path, out: Path, progress: Callable[[str], Awaitable[None]]) -> str | None:
+    """Run the benchmark and wait for its end; return what went wrong, or None."""
+    from engine import agent_process
+
+    log = folder / "run.log"
+    process = agent_process.launch(
+        ["-m", "engine.cli", "run", "config.yaml", "--agent", agent_url, "--out", str(out), "--json"],
+        environment=dict(os.environ),
+        folder=folder,
+        log=log,
+        output=folder / "result.json",
+    )
+    told = ""
+    next_report = time.monotonic()
+    try:
+        while process.poll() is None:
+            await asyncio.sleep(0.1)
+            if time.monotonic() >= next_report:
+                next_report += PROGRESS_INTERVAL_S
+                line = agent_process.last_line(log)
+                if line != told:
+                    told = line
+                    await progress(line)
+    finally:
+        await agent_process.stop(process, timeout_s=STOP_TIMEOUT_S)
+    return None if process.returncode == 0 else agent_process.last_line(log)
+
+
+def failed_result(error: str | None) -> dict[str, Any]:
+    """Return a result of schema 2.0 without scores, every field present."""
+    empty = dict.fromkeys(_SECTION_FIELDS) | {"datasets": [], "task_count": 0, "sub_scores": []}
+    return {
+        "schema_version": "2.0",
+        "benchmark": "TraderBench",
+        "version": None,
+        "overall_score": {"score": None, "max_score": 100.0},
+        "section_scores": {name: dict(empty) for name in SECTIONS},
+        "evaluation_metadata": {
+            "purple_agent": None,
+            "num_tasks": 0,
+            "num_successful": 0,
+            "conduct_debate": False,
+        },
+        "detailed_results": [],
+        "error": error,
+    }
