@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from datetime import date
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime
 from functools import partial
 
 import jax
 import numpy as np
 
+from backtest.rules import DEFAULT_RULES
 from evaluators.contract import Case, Json, Section, Session, Task
-from evaluators.crypto import windows as window_source
+from evaluators.crypto import candle_files
 from evaluators.crypto.session import RULES_TEXT, InteractiveSession
 from evaluators.crypto.settings import Settings, TransformChoice, parse
+from evaluators.crypto.windows import WARMUP_BARS, Windows, episodes, simulated
 
 VERSION = "1"
 AS_OF = date(2024, 6, 3)
@@ -31,45 +33,111 @@ class Crypto:
     def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
         """Draw tasks; condition ``i`` modulo the number of transforms, windows of its own for every task."""
         settings = parse(options)
-        return [self._case(settings, seed=seed, index=index) for index in range(count)]
+        sources = simulated_sources(settings, seed) if settings.path is None else file_sources(settings, seed, count)
+        return [case(settings, sources(index), seed=seed, index=index) for index in range(count)]
 
     def data_hash(self, options: Mapping[str, Json]) -> str:
         """Return the sha256 of the candle files, or of the simulator's name where markets are simulated."""
-        parse(options)
+        settings = parse(options)
+        if settings.path is not None:
+            return candle_files.folder_hash(settings.path)
         return hashlib.sha256(f"crypto {VERSION}: simulated by backtest.simulators".encode()).hexdigest()
 
-    def _case(self, settings: Settings, *, seed: int, index: int) -> Case:
-        choice = settings.transforms[index % len(settings.transforms)]
-        digest = fingerprint(settings, seed, index)
-        task = Task(
-            task_id=f"crypto-{digest[:12]}",
-            section=self.section,
-            dataset=self.name,
-            category="Crypto Trading",
-            family=f"crypto-{digest[:12]}",
-            as_of=AS_OF,
-            question="Trade the episodes shown to you, one decision an episode and bar.",
-            answer_format=RULES_TEXT,
+
+@dataclass(frozen=True)
+class Source:
+    """Where the windows of one task come from.
+
+    Attributes
+    ----------
+    as_of
+        A day before which nothing of the windows is known.
+    decision_every
+        Bars between decisions.
+    load
+        Makes the windows.
+    """
+
+    as_of: date
+    decision_every: int
+    load: Callable[[], Windows]
+
+
+def simulated_sources(settings: Settings, seed: int) -> Callable[[int], Source]:
+    """Return the source of each task on fresh simulated markets."""
+
+    def source(index: int) -> Source:
+        key = jax.random.key(entropy(seed, index)[0])
+        bars = WARMUP_BARS + settings.bars
+        name = fingerprint(settings, seed, index)[:12]
+        load = partial(simulated, key, windows=settings.windows, bars=bars, name=name)
+        return Source(AS_OF, settings.decision_every or 1, load)
+
+    return source
+
+
+def file_sources(settings: Settings, seed: int, count: int) -> Callable[[int], Source]:
+    """Return the source of each task on the candle files of ``settings.path``.
+
+    Raises
+    ------
+    ValueError
+        When the files do not hold enough windows for ``count`` tasks.
+    """
+    path = settings.path or ""
+    decisions = settings.bars // (settings.decision_every or 1)
+    found = candle_files.places(path, decisions=decisions, every=settings.decision_every, rules=DEFAULT_RULES)
+    made = candle_files.bundles(found, windows=settings.windows, seed=seed)
+    if len(made) < count:
+        raise ValueError(
+            f"crypto: {path!r} holds {len(found)} windows of {decisions} decisions, enough for {len(made)} tasks of "
+            f"{settings.windows} windows of one interval; {count} tasks are asked for"
         )
-        return Case(task, partial(open_session, settings, choice, seed=seed, index=index, digest=digest))
+    bucket = candle_files.longest_window(found, decisions=decisions)
+
+    def source(index: int) -> Source:
+        chosen = made[index]
+        first = min(float(place.stretch.market.time[place.first]) for place in chosen)
+        load = partial(candle_files.windows_at, chosen, decisions=decisions, bucket_seconds=bucket)
+        return Source(datetime.fromtimestamp(first, UTC).date(), chosen[0].every, load)
+
+    return source
 
 
-def open_session(settings: Settings, choice: TransformChoice, *, seed: int, index: int, digest: str) -> Session:
+def case(settings: Settings, source: Source, *, seed: int, index: int) -> Case:
+    """Return one task and the way to open a conversation about it."""
+    choice = settings.transforms[index % len(settings.transforms)]
+    digest = fingerprint(settings, seed, index)[:12]
+    task = Task(
+        task_id=f"crypto-{digest}",
+        section=Crypto.section,
+        dataset=Crypto.name,
+        category="Crypto Trading",
+        family=f"crypto-{digest}",
+        as_of=source.as_of,
+        question="Trade the episodes shown to you, one decision an episode and bar.",
+        answer_format=RULES_TEXT,
+    )
+    return Case(task, partial(open_session, settings, source, choice, seed=seed, index=index))
+
+
+def open_session(settings: Settings, source: Source, choice: TransformChoice, *, seed: int, index: int) -> Session:
     """Make the markets of one task and the conversation about them."""
-    every = settings.decision_every or 1
-    entropy = [int(word) for word in np.random.SeedSequence([seed, index]).generate_state(4)]
-    market_key, transform_key = jax.random.split(jax.random.key(entropy[0]))
-    found = window_source.simulated(
-        market_key, windows=settings.windows, bars=window_source.WARMUP_BARS + settings.bars, name=digest[:12]
-    )
-    episodes = window_source.episodes(found, choice, key=transform_key, seed=entropy[1:])
+    words = entropy(seed, index)
+    found = source.load()
+    played = episodes(found, choice, key=jax.random.key(words[1]), seed=words[2:])
     return InteractiveSession(
-        episodes,
+        played,
         families=found.family,
-        decision_every=every,
+        decision_every=source.decision_every,
         batch=settings.batch,
-        info={"transform": choice.name, "severity": choice.severity, "source": found.label[0]},
+        info={"transform": choice.name, "severity": choice.severity, "sources": sorted(set(found.label))},
     )
+
+
+def entropy(seed: int, index: int) -> list[int]:
+    """Return the random words of one task: market, transform, disguise."""
+    return [int(word) for word in np.random.SeedSequence([seed, index]).generate_state(6)]
 
 
 def fingerprint(settings: Settings, seed: int, index: int) -> str:

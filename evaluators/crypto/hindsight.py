@@ -26,16 +26,17 @@ class Available(NamedTuple):
         to the last close), minus funding.
     gross
         ``[episodes]`` sum of absolute returns: perfect timing if trading were free.
-    net
-        ``[episodes]`` perfect timing after costs.
     sides
-        ``[decisions, episodes]`` the path that earns it: -1, 0 or 1.
+        ``[decisions, episodes]`` the path of -1, 0 and 1 that earns most after costs.
+    timing, cost
+        ``[episodes]`` what that path earns before costs, and what it costs.
     """
 
     returns: Array
     gross: Array
-    net: Array
     sides: Array
+    timing: Array
+    cost: Array
 
 
 def available(traded: Market, *, decision_every: int, rules: Rules, equity: float) -> Available:
@@ -49,8 +50,9 @@ def available(traded: Market, *, decision_every: int, rules: Rules, equity: floa
     returns = (np.log(ends / opens) - funding[:, :, 1:].sum(axis=2) - carried).T
     volume = np.asarray(traded.volume)[:, ::decision_every]
     unit = (equity / (opens * np.maximum(volume, np.finfo(float).tiny))).T
-    net, sides = best_path(returns, trade_costs(unit, rules))
-    return Available(returns, np.abs(returns).sum(axis=0), net, sides)
+    best, sides = best_path(returns, trade_costs(unit, rules))
+    timing = (sides * returns).sum(axis=0)
+    return Available(returns, np.abs(returns).sum(axis=0), sides, timing, timing - best)
 
 
 def trade_costs(unit_participation: Array, rules: Rules) -> Array:

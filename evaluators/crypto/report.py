@@ -7,11 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from backtest.account import Account
 from evaluators.contract import Json, Score
 from evaluators.crypto.hindsight import Array, Available
 from evaluators.crypto.play import Measured
-from evaluators.crypto.published import annual_sharpe, max_drawdown, paper_product
-from evaluators.crypto.skill import judge, per_episode
+from evaluators.crypto.published import annual_sharpe, as_published, max_drawdown, paper_product
+from evaluators.crypto.skill import judge, per_episode, window_points
 
 YEAR_SECONDS = 365.0 * 86_400.0
 CURVE_POINTS = 60
@@ -20,6 +21,7 @@ PASS_POINTS = 50.0
 
 def scored(
     measured: Measured,
+    account: Account,
     *,
     available: Available,
     window: npt.NDArray[np.int64],
@@ -31,10 +33,15 @@ def scored(
 ) -> Score:
     """Return the score of one task from the measures of its episodes, fields ``[bars, episodes]``."""
     timing, cost = per_episode(np.asarray(measured.timing), np.asarray(measured.cost), np.asarray(measured.largest))
-    skill = judge(timing, cost, available, window)
+    points = window_points(timing, cost, available, window)
+    skill = judge(points, families)
     equity = np.concatenate([np.full((1, timing.size), start_equity), np.asarray(measured.equity)])
     bars_per_year = YEAR_SECONDS / float(np.median(np.diff(time[0])))
-    plain = plain_metrics(equity, np.asarray(measured.exposure), np.asarray(measured.cost), bars_per_year)
+    plain = plain_metrics(equity, account, bars_per_year)
+    plain |= {
+        "exposure": float(np.mean(np.abs(measured.exposure))),
+        "cost": float(np.mean(np.sum(measured.cost, axis=0))),
+    }
     low = skill.value - 1.96 * skill.se
     details: dict[str, Json] = {
         **info,
@@ -47,6 +54,7 @@ def scored(
         "samples": [
             {"family": family, "value": float(value)} for family, value in zip(families, skill.samples, strict=True)
         ],
+        "points": points.tolist(),
         **plain,
         "equity_curves": curves(equity, window, mirrored),
     }
@@ -63,20 +71,34 @@ def scored(
     )
 
 
-def plain_metrics(equity: Array, exposure: Array, cost: Array, bars_per_year: float) -> dict[str, Json]:
-    """Return means over episodes of the plain and the published metrics."""
+def plain_metrics(equity: Array, account: Account, bars_per_year: float) -> dict[str, Json]:
+    """Return means over episodes of the plain and the published metrics.
+
+    Parameters
+    ----------
+    equity
+        ``[bars + 1, episodes]``.
+    account
+        After the last bar, fields ``[episodes]``; a position that is still open counts as a closed trade.
+    """
     total = equity[-1] / equity[0] - 1.0
     sharpe = annual_sharpe(equity, bars_per_year=bars_per_year)
     drawdown = max_drawdown(equity)
-    rows = list(zip(total.tolist(), sharpe.tolist(), drawdown.tolist(), strict=True))
-    product = [paper_product(total_return=r, sharpe=s, max_drawdown=d) for r, s, d in rows]
+    still_open = np.asarray(account.position) != 0.0
+    trades = np.asarray(account.ledger.trades) + still_open
+    wins = np.asarray(account.ledger.wins) + (still_open & (np.asarray(account.equity) > account.trade_equity))
+    win_rate = np.where(trades > 0.0, wins / np.maximum(trades, 1.0), 0.0)
+    rows = list(zip(total.tolist(), sharpe.tolist(), drawdown.tolist(), win_rate.tolist(), strict=True))
+    product = [paper_product(total_return=r, sharpe=s, max_drawdown=d) for r, s, d, _ in rows]
+    weighted = [as_published(total_return=r, sharpe=s, max_drawdown=d, win_rate=w) for r, s, d, w in rows]
     return {
         "paper_product": float(np.mean(product)),
+        "as_published": float(np.mean(weighted)),
         "total_return": float(np.mean(total)),
         "sharpe": float(np.mean(sharpe)),
         "max_drawdown": float(np.mean(drawdown)),
-        "exposure": float(np.mean(np.abs(exposure))),
-        "cost": float(np.mean(cost.sum(axis=0))),
+        "win_rate": float(np.sum(wins) / np.sum(trades)) if np.sum(trades) > 0.0 else None,
+        "trades": float(np.mean(trades)),
     }
 
 

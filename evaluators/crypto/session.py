@@ -59,6 +59,7 @@ class InteractiveSession:
         self.rules = rules
         self.info = dict(info)
         self.names = [f"e{number:02d}" for number in range(1, len(episodes.symbol) + 1)]
+        self.place = {name: index for index, name in enumerate(self.names)}
         self.count = len(self.names)
         self.chunk = self.count if batch is None else min(batch, self.count)
         self.bars = int(episodes.traded.close.shape[1]) - WARMUP_BARS
@@ -95,20 +96,19 @@ class InteractiveSession:
         bar = WARMUP_BARS - 1 + self.decision * self.every
         asked = self.names[self.asked : self.asked + self.chunk]
         account = jax.device_get(self.state.account)
-        rows = [
-            {
-                "episode": name,
-                "state": state(
-                    self.episodes.observed,
-                    self.indicators,
-                    episode=self.names.index(name),
-                    bar=bar,
-                    symbol=self.episodes.symbol[self.names.index(name)],
-                    account=self.account_view(account, self.names.index(name)),
-                ),
-            }
-            for name in asked
-        ]
+        exposures = self.exposures()
+        rows = []
+        for name in asked:
+            index = self.place[name]
+            seen = state(
+                self.episodes.observed,
+                self.indicators,
+                episode=index,
+                bar=bar,
+                symbol=self.episodes.symbol[index],
+                account=self.account_view(account, index, exposures[index]),
+            )
+            rows.append({"episode": name, "state": seen})
         step = {"decision": self.decision + 1, "decisions": self.decisions}
         if self.chunk == 1:
             body: dict[str, Json] = {"type": "trading_decision", "state": rows[0]["state"], **step}
@@ -124,7 +124,7 @@ class InteractiveSession:
             )
         return body
 
-    def account_view(self, account: Any, index: int) -> dict[str, Json]:
+    def account_view(self, account: Any, index: int, exposure: float) -> dict[str, Json]:
         """Return the account as the agent sees it."""
         position = float(account.position[index])
         view: dict[str, Json] = {
@@ -139,7 +139,7 @@ class InteractiveSession:
                     "symbol": self.episodes.symbol[index],
                     "size": position,
                     "entry_price": float(account.entry_price[index]),
-                    "exposure": round(self.exposures()[index], 6),
+                    "exposure": round(exposure, 6),
                     **{name: None if math.isnan(level) else level for name, level in levels.items()},
                 }
             ]
@@ -161,7 +161,7 @@ class InteractiveSession:
         bar = WARMUP_BARS - 1 + self.decision * self.every
         exposures = self.exposures()
         for name in asked:
-            index = self.names.index(name)
+            index = self.place[name]
             if name in faults:
                 decision = Decision(fault=faults[name])
             else:
@@ -196,14 +196,16 @@ class InteractiveSession:
 
     def score(self) -> Score:
         """Return the verdict; where the conversation was cut short, everything is closed at the next open."""
-        measured = list(self.measured)
+        measured, last = list(self.measured), self.state
         if self.decision < self.decisions:
             none = jnp.full(self.count, jnp.nan)
             close = Action(jnp.full(self.count, CLOSE, jnp.int32), jnp.zeros(self.count), none, none)
             left = self.bars - self.decision * self.every
-            measured.append(play(self.state, close, self.next_bars(self.decision, left), self.rules)[1])
+            last, rest = play(self.state, close, self.next_bars(self.decision, left), self.rules)
+            measured.append(rest)
         return scored(
             joined(measured),
+            jax.device_get(last.account),
             available=self.available,
             window=self.episodes.window,
             families=self.families,
@@ -226,7 +228,7 @@ class InteractiveSession:
         before = self.available.sides[self.decision - 1] if self.decision else np.zeros(self.count)
         rows = []
         for name in self.names[self.asked : self.asked + self.chunk]:
-            index = self.names.index(name)
+            index = self.place[name]
             side = float(self.available.sides[self.decision, index])
             rows.append({"episode": name, **oracle_order(side, float(before[index]), exposures[index])})
         return json.dumps(rows[0] if self.chunk == 1 else {"decisions": rows})
