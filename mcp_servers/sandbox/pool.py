@@ -152,8 +152,12 @@ class Pool:
             order()
         self._stop_retired()
 
+    def _is_closed(self) -> bool:
+        with self._changed:
+            return self._closed
+
     def _start_one(self) -> None:
-        if self._closed:
+        if self._is_closed():
             return
         try:
             zygote = ZygoteProcess(self.tier, self._readable, self._modules)

@@ -127,18 +127,13 @@ def check(tier: Tier, paths: Readable) -> Check:
     return Check(tier.name, not failed, reason)
 
 
-def _checks(*, stop_at_first: bool) -> Iterator[tuple[Tier, Check]]:
+def _checks_to_the_first_that_works() -> Iterator[tuple[Tier, Check]]:
     paths = readable.find()
     for tier in CANDIDATES:
         found = check(tier, paths)
         yield tier, found
-        if found.works and stop_at_first:
+        if found.works:
             return
-
-
-def working_tiers() -> tuple[Tier, ...]:
-    """Return every tier that works here, strongest first."""
-    return tuple(tier for tier, found in _checks(stop_at_first=False) if found.works)
 
 
 @functools.cache
@@ -148,7 +143,7 @@ def selftest() -> SelfTest:
         reason = f"the Python sandbox needs Linux on x86_64; this is {sys.platform} on {platform.machine()}"
         return SelfTest(None, reason, ())
     try:
-        tried = list(_checks(stop_at_first=True))
+        tried = list(_checks_to_the_first_that_works())
     except OSError as error:
         return SelfTest(None, f"the Python sandbox cannot run here: {error}", ())
     checks = tuple(found for _, found in tried)
