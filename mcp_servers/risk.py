@@ -282,8 +282,11 @@ def run_stress_test(
     shocks = list(risk.SCENARIOS)
     if scenarios:
         shocks = [risk.Scenario(**scenario.model_dump()) for scenario in scenarios]
-    # Calm scenarios fill up to a standard number, for the same reason as empty positions.
-    calm = [risk.Scenario(name=f"calm {number}") for number in range(-len(shocks) % len(risk.SCENARIOS))]
+    # Calm scenarios fill up to a standard number, for the same reason as empty positions. Their names are longer than
+    # any of the agent's, so never equal.
+    filler = "calm " + "".join(shock.name for shock in shocks)
+    missing = range(-len(shocks) % len(risk.SCENARIOS))
+    calm = [risk.Scenario(name=f"{filler} {number}") for number in missing]
     rates = {"rate": portfolio.rate, "dividend_yield": portfolio.dividend_yield}
     outcomes = risk.stress(book, spot=spots, **rates, scenarios=shocks + calm)[: len(shocks)]
     worst = min(outcomes, key=lambda outcome: outcome.profit_and_loss)
