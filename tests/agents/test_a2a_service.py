@@ -6,24 +6,17 @@ The outside check is the client of the A2A SDK, which is not used by the harness
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import httpx
 import pytest
 
-AGENTS = Path(__file__).resolve().parents[2] / "agents"
-
 
 @pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.syspath_prepend(str(AGENTS))
-    import a2a_service
-
-    yield a2a_service
-    sys.modules.pop("a2a_service", None)
+def service(program: Callable[[str, str], ModuleType]) -> Any:
+    return program("reference", "a2a_service")
 
 
 def _client(service: Any, answer: Any) -> httpx.AsyncClient:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
 import socket
-import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
@@ -21,7 +20,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from engine.agent_client import AgentFailure, Reply, Usage
-from engine.builtin_agents import locate_programs, start
+from engine.builtin_agents import start
 
 
 def tool_call(name: str, arguments: str, number: int = 1) -> dict[str, Any]:
@@ -84,14 +83,8 @@ async def serving(app: Any) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-def dialogue(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The agent's own module, imported the way its program finds it."""
-    for folder in (locate_programs(), locate_programs() / "llm"):
-        monkeypatch.syspath_prepend(str(folder))
-    before = set(sys.modules)
-    yield importlib.import_module("dialogue")
-    for name in {"dialogue", "functions", "prompt", "a2a_service", "mcp_toolbox"} - before:
-        sys.modules.pop(name, None)
+def dialogue(program: Callable[[str, str], ModuleType]) -> Any:
+    return program("llm", "dialogue")
 
 
 class Conversation(NamedTuple):

@@ -1,0 +1,30 @@
+"""Modules of the agent programs, imported the way the programs themselves find them."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+AGENTS = Path(__file__).resolve().parents[2] / "agents"
+
+
+@pytest.fixture
+def program(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], ModuleType]]:
+    """Return ``import_from(folder, module)``; what it imported is forgotten after the test."""
+    before = set(sys.modules)
+
+    def import_from(folder: str, module: str) -> ModuleType:
+        for place in (AGENTS, AGENTS / folder):
+            monkeypatch.syspath_prepend(str(place))
+        return importlib.import_module(module)
+
+    yield import_from
+    for name in set(sys.modules) - before:
+        place = getattr(sys.modules[name], "__file__", None) or ""
+        if place.startswith(str(AGENTS)):
+            del sys.modules[name]
