@@ -95,8 +95,9 @@ def _sandbox() -> Check:
     from mcp_servers import sandbox
 
     tier = sandbox.tier()
-    if not sandbox.available():
-        return Check("sandbox", "warning", f"{tier}; tasks that need it are shown as infra_unavailable")
+    if tier is None:
+        reason = sandbox.selftest().reason
+        return Check("sandbox", "warning", f"refused here: {reason}; tasks that need it have no score")
     return Check("sandbox", "ok", tier)
 
 

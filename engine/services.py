@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Iterator
+from typing import Literal
 
 from engine import agent_client, builtin_agents
 from engine.config import ExecutionConfig, nearest
@@ -71,7 +72,7 @@ def tool_servers(settings: ExecutionConfig) -> Iterator[tuple[ToolAccess, str]]:
     from mcp_servers.setting import ServerStartError
 
     key = new_key()
-    backend = "ray" if settings.backend == "ray" else "process"
+    backend: Literal["ray", "process"] = "ray" if settings.backend == "ray" else "process"
     with contextlib.ExitStack() as stack:
         if backend == "ray":
             stack.enter_context(local_ray())
@@ -81,4 +82,4 @@ def tool_servers(settings: ExecutionConfig) -> Iterator[tuple[ToolAccess, str]]:
             raise ServiceUnavailable(str(error)) from error
         stack.callback(servers.close)
         addresses = {name: f"http://{settings.host}:{port}" for name, port in servers.ports.items()}
-        yield ToolAccess(addresses, key, servers.unavailable), sandbox.tier()
+        yield ToolAccess(addresses, key, servers.unavailable), sandbox.tier() or "none"

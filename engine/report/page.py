@@ -16,6 +16,20 @@ from engine.statistics import clustered_mean, student_t_quantile
 
 SHOWN_CHARACTERS = 12_000
 FULL_MESSAGES = 8
+METRICS = {
+    "total_return": "Total return",
+    "sharpe": "Sharpe ratio, per year",
+    "max_drawdown": "Maximum drawdown",
+    "win_rate": "Win rate after costs",
+    "trades": "Trades an episode",
+    "exposure": "Mean exposure",
+    "cost": "Costs, fraction of equity",
+    "timing_points": "Skill points from timing",
+    "cost_points": "Skill points lost to costs",
+    "paper_product": "Product formula of the paper (eq. 13)",
+    "as_published": "Published 0-100 weighting (for comparison)",
+}
+"""Plain metrics of a crypto task's details and their titles."""
 STATE_WORDS = {
     "passed": "passed",
     "failed": "not passed",
@@ -66,11 +80,7 @@ def _crypto(records: list[dict[str, Any]]) -> dict[str, Any] | None:
     groups: dict[str, list[dict[str, Any]]] = {}
     for record in played:
         groups.setdefault(record["details"]["transform"], []).append(record)
-    curves = {
-        name: [path for record in group for path in record["details"].get("equity_curves", ()) if len(path) > 1]
-        for name, group in groups.items()
-    }
-    curves = {name: paths for name, paths in curves.items() if paths}
+    curves = {name: paths for name, group in groups.items() if (paths := _equity_paths(group))}
     return {
         "skill_svg": charts.comparison([_skill(name, group) for name, group in groups.items()], unit="skill"),
         "equity_svg": charts.curves(curves, unit="equity, start = 1") if curves else "",
@@ -85,19 +95,26 @@ def _skill(name: str, records: list[dict[str, Any]]) -> tuple[str, float, float 
     return name, estimate.value, student_t_quantile(estimate.degrees_of_freedom) * estimate.se
 
 
+def _equity_paths(records: list[dict[str, Any]]) -> list[list[float]]:
+    """Return the equity paths of a group's episodes, each starting at 1."""
+    return [
+        path
+        for record in records
+        for path in record["details"].get("equity_curves", {}).get("windows", {}).values()
+        if len(path) > 1
+    ]
+
+
 def _metric_table(groups: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     """Return one column a transform and one row a metric, averaged over the group's tasks."""
-    names = sorted(
-        {name for group in groups.values() for record in group for name in record["details"].get("metrics", {})}
-    )
     return {
         "transforms": [charts.readable(name) for name in groups],
-        "rows": [(charts.readable(name), [_mean_metric(group, name) for group in groups.values()]) for name in names],
+        "rows": [(title, [_mean_metric(group, name) for group in groups.values()]) for name, title in METRICS.items()],
     }
 
 
 def _mean_metric(records: list[dict[str, Any]], name: str) -> str:
-    values = [record["details"].get("metrics", {}).get(name) for record in records]
+    values = [record["details"].get(name) for record in records]
     numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
     return f"{math.fsum(numbers) / len(numbers):.4g}" if numbers else "n/a"
 

@@ -49,9 +49,10 @@ def crypto_record(transform, number):
         value=-5.0 + number,
         details={
             "transform": transform,
-            "equity_curves": [[1.0, 1.01, 0.99], [1.0, 0.98, 1.02]],
+            "equity_curves": {"bar": [0, 1, 2], "windows": {"w00": [1.0, 1.01, 0.99], "w01": [1.0, 0.98, 1.02]}},
             "samples": [{"family": "w1", "value": number - 10.0}, {"family": "w2", "value": float(number)}],
-            "metrics": {"sharpe": 0.5, "calmar": None},
+            "sharpe": 0.5,
+            "win_rate": None,
         },
     )
 
