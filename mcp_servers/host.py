@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
 from mcp_servers import access, caller
 from mcp_servers.app import build_app
 from mcp_servers.call_log import CallLog
-from mcp_servers.catalog import ServerSpec, spec_of
+from mcp_servers.catalog import SERVERS, ServerSpec, spec_of
 from mcp_servers.setting import Setting, bind
 
 if TYPE_CHECKING:
@@ -53,6 +53,23 @@ def web_config(name: str, setting: Setting) -> uvicorn.Config:
     )
     # The access log would print tokens.
     return uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+
+
+def describe_servers() -> list[dict[str, Any]]:
+    """Return a row for each server of the catalogue: name, port, title, module, its tools, and why it is unavailable.
+
+    ``unavailable`` is None, or the reason why the server cannot be built on this machine; it then lists no tools.
+    """
+    rows = []
+    for spec in SERVERS.values():
+        row: dict[str, Any] = {"name": spec.name, "port": spec.port, "title": spec.title, "module": spec.module}
+        try:
+            tools = asyncio.run(build(spec, state_dir=None).list_tools())
+        except Exception as error:
+            rows.append(row | {"tools": [], "unavailable": f"{type(error).__name__}: {error}"})
+        else:
+            rows.append(row | {"tools": [tool.name for tool in tools], "unavailable": None})
+    return rows
 
 
 async def run_together(configs: Mapping[str, uvicorn.Config], listeners: Mapping[str, socket.socket]) -> None:

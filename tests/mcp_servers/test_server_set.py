@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from datetime import date
@@ -16,7 +17,7 @@ import httpx
 import pytest
 from mcp import Client
 
-from mcp_servers import access
+from mcp_servers import access, catalog
 from mcp_servers.access import Grant
 from mcp_servers.server_set import ServerSet, start_servers
 from mcp_servers.setting import ServerStartError
@@ -110,8 +111,6 @@ def test_every_server_answers_its_health_probe(servers: ServerSet) -> None:
 
 
 def test_a_busy_port_is_one_clear_error_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mcp_servers import catalog
-
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -152,3 +151,49 @@ def test_no_process_outlives_its_set() -> None:
 def test_an_unknown_server_is_an_error_that_lists_the_known_ones() -> None:
     with pytest.raises(ValueError, match="unknown MCP server 'edgars'; available: edgar, yfinance, sandbox"):
         start_servers(["edgars"])
+
+
+def test_a_server_that_runs_alone_has_the_date_it_was_started_with() -> None:
+    command = [sys.executable, "-c", "from datetime import date; from mcp_servers import host;"]
+    command[-1] += "host.serve('yfinance', port=0, as_of=date(2012, 9, 19))"
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    try:
+        url = child.stdout.readline().split()[-1]
+        quote, refused = (
+            call(url, "get_quote", arguments)[0]
+            for arguments in ({"ticker": "AAPL"}, {"ticker": "AAPL", "on": "2013-01-02"})
+        )
+    finally:
+        child.terminate()
+        child.wait(timeout=10)
+        child.stdout.close()
+    assert quote["close"] == 702.10
+    assert "is after the simulation date 2012-09-19" in refused
+
+
+def test_the_list_of_servers_names_every_tool_with_no_two_alike() -> None:
+    from mcp_servers import host
+
+    rows = host.describe_servers()
+    assert [row["port"] for row in rows] == [8101, 8102, 8103, 8104, 8105, 8106]
+    tools = [tool for row in rows for tool in row["tools"]]
+    assert len(tools) == len(set(tools)) > 20
+    for row in rows:
+        assert row["tools"] or row["unavailable"]
+
+
+def test_every_tool_says_what_it_does_and_describes_its_arguments_and_answers() -> None:
+    from mcp_servers import host
+
+    for spec in catalog.SERVERS.values():
+        if spec.name == "sandbox":
+            continue
+        for tool in anyio.run(host.build(spec, state_dir=None).list_tools):
+            assert tool.description, tool.name
+            assert tool.output_schema, tool.name
+            for name, argument in tool.input_schema["properties"].items():
+                described = argument.get("description") or any(
+                    "description" in part for part in argument.get("anyOf", ())
+                )
+                assert described, f"{tool.name}({name})"
