@@ -1,6 +1,22 @@
 """Option strategies: payoff, risk and reward, breakevens, probability of profit, Greeks, margin, name."""
 
 from pricing.strategy.analysis import Analysis, NetGreeks, analyze
+from pricing.strategy.distribution import TerminalDistribution
+from pricing.strategy.explain import Move, explain
 from pricing.strategy.leg import Leg
+from pricing.strategy.margin import Margin, margin
+from pricing.strategy.structure import Structure, classify
 
-__all__ = ["Analysis", "Leg", "NetGreeks", "analyze"]
+__all__ = [
+    "Analysis",
+    "Leg",
+    "Margin",
+    "Move",
+    "NetGreeks",
+    "Structure",
+    "TerminalDistribution",
+    "analyze",
+    "classify",
+    "explain",
+    "margin",
+]

@@ -72,8 +72,8 @@ class TerminalDistribution:
         """Probability that the stock ends between two prices."""
         return self.probability_below(high) - self.probability_below(low)
 
-    def expected_payoff(self, kind: Kind, strike: float | None) -> float:
-        """Mean of the value at expiry of one share's worth of a leg, not discounted."""
+    def expected_payoff(self, kind: Kind, strike: float | None, volatility: float | None = None) -> float:
+        """Mean of the value at expiry of one share's worth of a leg, not discounted, at its own volatility if given."""
         if kind == "stock" or strike is None:
             return self.forward
         value = black_scholes.price(
@@ -81,7 +81,7 @@ class TerminalDistribution:
             strike=strike,
             time_to_expiry=self.time,
             rate=self.rate,
-            volatility=self.volatility_at(strike),
+            volatility=self.volatility_at(strike) if volatility is None else volatility,
             dividend_yield=self.dividend_yield,
             is_call=kind == "call",
         )
