@@ -91,5 +91,6 @@ def failed_result(error: str | None) -> dict[str, Any]:
             "conduct_debate": False,
         },
         "detailed_results": [],
+        "traderbench": None,
         "error": error,
     }
