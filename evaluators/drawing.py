@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import random
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -15,6 +16,12 @@ T = TypeVar("T")
 def stream(*parts: object) -> random.Random:
     """Return the random stream named by ``parts``: the same parts, the same stream, on every platform."""
     return random.Random("\x1f".join(str(part) for part in parts))
+
+
+def task_id(*parts: object, show: Sequence[int]) -> str:
+    """Return an id that names ``parts``: those at the places in ``show`` in words, all of them in a digest."""
+    digest = hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).hexdigest()[:10]
+    return "-".join([*(str(parts[place]) for place in show), digest])
 
 
 def rotation(items: Sequence[T], *, index: int, name: Sequence[object]) -> T:

@@ -61,8 +61,7 @@ class ExpectedNumber:
         floor = {
             "percent": f"{100 * absolute:g} percentage points",
             "currency": f"{absolute:,g} {self.unit or 'US dollars'}",
-            "number": f"{absolute:g}{f' {self.unit}' if self.unit else ''}",
-        }[self.kind]
+        }.get(self.kind, f"{absolute:g} {self.unit}".strip())
         wider = f" or {floor}, whichever is wider" if absolute else ""
         return f"The answer is right within {100 * relative:g}% of the exact value{wider}."
 

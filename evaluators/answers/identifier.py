@@ -16,6 +16,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _MONTH = rf"({'|'.join(_MONTHS)})[a-z]*\.?"
 _DATES = (
     (re.compile(r"(?<![0-9])([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])"), ("year", "month", "day")),
+    (re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})([01][0-9])([0-3][0-9])(?![0-9])"), ("year", "month", "day")),
     (re.compile(r"(?<![0-9])([0-9]{4})年([0-9]{1,2})月([0-9]{1,2})日"), ("year", "month", "day")),
     (re.compile(rf"\b{_MONTH}\s+([0-9]{{1,2}})(?:st|nd|rd|th)?,?\s+([0-9]{{4}})\b", re.I), ("name", "day", "year")),
     (re.compile(rf"\b([0-9]{{1,2}})(?:st|nd|rd|th)?\s+{_MONTH},?\s+([0-9]{{4}})\b", re.I), ("day", "name", "year")),
@@ -63,8 +64,8 @@ def parse_accession_number(text: str) -> StatedToken | Refusal:
 def parse_date(text: str) -> StatedToken | Refusal:
     """Return the one calendar date that ``text`` states, as an ISO date. Never raises on any ``text``.
 
-    ``2024-11-01``, ``November 1, 2024``, ``1 Nov 2024`` are read; forms whose order of day and month is a matter of
-    country (``01/11/2024``) are not.
+    ``2024-11-01``, ``20241101``, ``November 1, 2024``, ``1 Nov 2024`` are read; forms whose order of day and month is
+    a matter of country (``01/11/2024``) are not.
     """
     return _one(text, "date")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from evaluators.answers.statement import MAX_STATEMENT_CHARS, Statement, checked_statements, plain, stated_answers
 from evaluators.answers.typed_json import Refusal
 
-Kind: TypeAlias = Literal["number", "currency", "percent"]
+Kind: TypeAlias = Literal["number", "currency", "percent", "any"]
 
 RESTATEMENT_TOLERANCE = 0.005
 """Two marked numbers are the same answer when they differ by no more than this, relatively (rounding)."""
@@ -120,17 +120,21 @@ class StatedNumber:
         Canonical unit that was written with it (``%``, ``bp``, ``USD``, ``shares``, ...), empty when there was none.
     text
         The words it was read from.
+    scale
+        Factor of the scale word that was written with it (1e6 for ``5.5 million``), already applied to ``value``.
     """
 
     value: float
     unit: str
     text: str
+    scale: float = 1.0
 
 
 class _Quantity(NamedTuple):
     value: float
     unit: str
     text: str
+    scale: float
 
 
 def _is_negative(match: re.Match[str], statement: Statement, *, first: bool) -> bool | Refusal:
@@ -174,7 +178,7 @@ def _quantity(match: re.Match[str], statement: Statement, *, first: bool) -> _Qu
     value = magnitude * scale * _UNIT_FACTORS.get(unit, 1.0) * (-1.0 if negative else 1.0)
     if not math.isfinite(value):
         return Refusal(f"number out of range: {text!r}")
-    return _Quantity(value, "USD" if unit == _CENTS else unit, text)
+    return _Quantity(value, "USD" if unit == _CENTS else unit, text, scale)
 
 
 def _quantities(statement: Statement) -> list[_Quantity] | Refusal:
@@ -199,6 +203,8 @@ def _last_of_chain(text: str) -> str:
 
 
 def _compatible(quantity: _Quantity, kind: Kind, unit: str) -> bool:
+    if kind == "any":
+        return True
     if kind == "percent":
         return quantity.unit in _PERCENT_UNITS
     if kind == "currency":
@@ -228,11 +234,11 @@ def _read(statement: Statement, *, kind: Kind, unit: str) -> StatedNumber | Refu
     foreign = [q for q in found if kind == "currency" and q.unit in CURRENCIES and q.unit != unit]
     if not fitting or foreign:
         wrong = (foreign or found)[0]
-        wanted = {"percent": "a percentage or fraction", "currency": unit, "number": unit or "a plain number"}[kind]
+        wanted = {"percent": "a percentage or fraction", "currency": unit}.get(kind, unit or "a plain number")
         return Refusal(f"wrong unit: {wrong.text!r} is in {wrong.unit}, asked for {wanted}")
     if not _all_equal([quantity.value for quantity in fitting]):
         return Refusal(f"several numbers in the stated answer: {', '.join(q.text for q in fitting[:6])}")
-    return StatedNumber(fitting[0].value, fitting[0].unit, statement.text)
+    return StatedNumber(fitting[0].value, fitting[0].unit, statement.text, fitting[0].scale)
 
 
 def _all_equal(values: list[float]) -> bool:
@@ -249,7 +255,8 @@ def parse_number(text: str, *, kind: Kind = "number", unit: str = "") -> StatedN
     kind
         ``percent``: ``40%``, ``40 percent``, ``4000 bp`` and the fraction ``0.40`` are all 0.4. A bare number is
         always a fraction, so a bare ``40`` is 4000%. ``currency``: an amount of ``unit``, with or without its sign.
-        ``number``: a plain number; a percent sign or a currency is a wrong unit.
+        ``number``: a plain number; a percent sign or a currency is a wrong unit. ``any``: a number in whatever unit,
+        for questions whose gold answers do not name theirs.
     unit
         Currency code (default USD) for ``currency``; unit word that may accompany a ``number`` (``shares``, ``years``).
 
@@ -259,8 +266,8 @@ def parse_number(text: str, *, kind: Kind = "number", unit: str = "") -> StatedN
         A refusal when no single value is stated, when the unit is wrong, or when the answer is negated, hedged, a
         range or a bound. Never raises on any ``text``.
     """
-    if kind not in ("number", "currency", "percent"):
-        raise ValueError(f"kind must be number, currency or percent, got {kind!r}")
+    if kind not in get_args(Kind):
+        raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}, got {kind!r}")
     unit = unit or ("USD" if kind == "currency" else "")
     if unit and unit not in _UNIT_WORDS:
         raise ValueError(f"unit must be one of {', '.join(_UNIT_WORDS)}, got {unit!r}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from evaluators.contract import Case, Json, Section, SingleTurn, Task
-from evaluators.drawing import chosen, require_known_options, rotation, stream
+from evaluators.drawing import chosen, require_known_options, rotation, stream, task_id
 from evaluators.fundamentals import filings, prices, statements
 from evaluators.fundamentals.question import NotDrawable, Question, Template
 from lake import sample
@@ -66,7 +66,7 @@ class Fundamentals:
     def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
         """Draw ``count`` cases, every template once before any comes again.
 
-        Options: ``categories`` is a list of FAB++ categories, ``task_types`` a list of template names.
+        Options: ``task_types`` is a list of template names and FAB++ categories.
         """
         names = self._templates(options)
         lake = sample.embedded()
@@ -74,9 +74,10 @@ class Fundamentals:
         seen: set[str] = set()
         for index in range(count):
             template = TEMPLATES[rotation(names, index=index, name=(self.name, VERSION, seed))]
-            question = draw_question(template, lake, self.name, VERSION, seed, template.name, index, avoid=seen)
+            name = (self.name, VERSION, seed, template.name, index)
+            question = draw_question(template, lake, *name, avoid=seen)
             seen.add(question.text)
-            cases.append(_case(question, template, f"fundamentals-{template.name}-{seed}-{index:04d}"))
+            cases.append(_case(question, template, task_id(*name, show=(0, 3))))
         return cases
 
     def data_hash(self, options: Mapping[str, Json]) -> str:
@@ -88,13 +89,9 @@ class Fundamentals:
         return digest.hexdigest()
 
     def _templates(self, options: Mapping[str, Json]) -> tuple[str, ...]:
-        require_known_options(options, ("categories", "task_types"))
-        categories = chosen(options, "categories", CATEGORIES)
-        names = chosen(options, "task_types", tuple(TEMPLATES))
-        kept = tuple(name for name in names if TEMPLATES[name].category in categories)
-        if not kept:
-            raise ValueError(f"no template is both in task_types={names} and in categories={categories}")
-        return kept
+        require_known_options(options, ("task_types",))
+        wanted = chosen(options, "task_types", (*TEMPLATES, *CATEGORIES))
+        return tuple(name for name, row in TEMPLATES.items() if name in wanted or row.category in wanted)
 
 
 DATASET = Fundamentals()

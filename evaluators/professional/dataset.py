@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from evaluators.contract import Case, Json, Section
-from evaluators.drawing import chosen, require_known_options, rotation, stream
+from evaluators.drawing import chosen, require_known_options, rotation, stream, task_id
 from evaluators.professional.work import lending
 
 VERSION = "1.0"
@@ -33,8 +33,8 @@ class Professional:
         cases = []
         for index in range(count):
             template = TEMPLATES[rotation(names, index=index, name=(self.name, VERSION, seed))]
-            assignment = template.draw(stream(self.name, VERSION, seed, template.name, index))
-            cases.append(template.case(assignment, f"professional-{template.name}-{seed}-{index:04d}"))
+            name = (self.name, VERSION, seed, template.name, index)
+            cases.append(template.case(template.draw(stream(*name)), task_id(*name, show=(0, 3))))
         return cases
 
     def data_hash(self, options: Mapping[str, Json]) -> str:

@@ -76,17 +76,8 @@ def _filler(schema: dict[str, Any], number: float) -> Any:
     return str(number) if kind == "string" else number
 
 
-def dataset(name: str) -> Any:
-    try:
-        return registry.get(name)
-    except ModuleNotFoundError as error:
-        if error.name and registry.DATASETS[name].startswith(error.name):
-            pytest.skip(f"dataset {name} is not built yet")
-        raise
-
-
 def fresh_draw(name: str, *, seed: int = 1, count: int | None = None) -> list[Case]:
-    return list(dataset(name).draw(seed=seed, count=COUNTS.get(name, 30) if count is None else count, options={}))
+    return list(registry.get(name).draw(seed=seed, count=COUNTS.get(name, 30) if count is None else count, options={}))
 
 
 drawn = functools.cache(fresh_draw)
@@ -142,7 +133,7 @@ def test_a_task_is_complete_and_json(name: str) -> None:
     assert len({case.task.task_id for case in cases}) == len(cases) == COUNTS.get(name, 30)
     for case in cases:
         task = case.task
-        assert task.section == dataset(name).section and task.section in SECTIONS
+        assert task.section == registry.get(name).section and task.section in SECTIONS
         assert task.dataset == name
         assert task.family and task.category and task.question and task.answer_format
         assert type(task.as_of) is date
@@ -224,13 +215,13 @@ def test_the_gold_answer_is_never_sent(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_an_unknown_option_is_named(name: str) -> None:
     with pytest.raises(ValueError, match="no_such_option"):
-        dataset(name).draw(seed=1, count=1, options={"no_such_option": 1})
+        registry.get(name).draw(seed=1, count=1, options={"no_such_option": 1})
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_data_hash_is_a_stable_sha256(name: str) -> None:
-    first = dataset(name).data_hash({})
-    assert first == dataset(name).data_hash({})
+    first = registry.get(name).data_hash({})
+    assert first == registry.get(name).data_hash({})
     assert len(first) == len(hashlib.sha256().hexdigest()) and int(first, 16) >= 0
 
 

@@ -257,8 +257,7 @@ def test_a_wrong_percent_scale_is_told_in_the_reason() -> None:
     [
         ({"task_type": ["margin"]}, "unknown option 'task_type'; did you mean 'task_types'"),
         ({"task_types": ["margins"]}, "task_types: unknown value 'margins'"),
-        ({"categories": []}, "categories must be a non-empty list"),
-        ({"task_types": ["margin"], "categories": ["Beat or Miss"]}, "no template is both"),
+        ({"task_types": []}, "task_types must be a non-empty list"),
     ],
 )
 def test_a_bad_option_is_one_clear_error(options: dict[str, object], message: str) -> None:
@@ -268,7 +267,7 @@ def test_a_bad_option_is_one_clear_error(options: dict[str, object], message: st
 
 def test_simulation_dates_lie_soon_after_the_facts_became_known() -> None:
     delays = defaultdict(list)
-    for case in DATASET.draw(seed=2, count=50, options={"categories": ["Fundamental Analysis"]}):
+    for case in DATASET.draw(seed=2, count=50, options={"task_types": ["Fundamental Analysis"]}):
         filed = raw(ticker_of(case), "NetIncome", year_of(case), as_of=case.task.as_of, first=True)["filed"]
         delays[ticker_of(case)].append(case.task.as_of - date.fromisoformat(filed))
     assert all(timedelta(0) < delay <= timedelta(days=240) for values in delays.values() for delay in values)

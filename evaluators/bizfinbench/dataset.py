@@ -1,0 +1,107 @@
+"""The dataset ``bizfinbench``: own items in two of BizFinBench's formats, or the public files at ``path``."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from importlib import resources
+from random import Random
+
+from evaluators.bizfinbench import events, public_file, quantities
+from evaluators.bizfinbench.chains import Language
+from evaluators.bizfinbench.item import Item
+from evaluators.contract import Case, Json, Section, SingleTurn, Task
+from evaluators.drawing import chosen, require_known_options, rotation, stream, task_id
+
+VERSION = "1.0"
+AS_OF = date(2026, 6, 30)
+"""Simulation date of every item; nothing here depends on it."""
+
+LANGUAGES: tuple[Language, ...] = ("en", "cn")
+GENERATORS: dict[str, Callable[[Random, Language], Item]] = {
+    "event_logic_reasoning": events.draw,
+    "financial_quantitative_computation": quantities.draw,
+}
+CATEGORIES = {
+    "event_logic_reasoning": "Event Logic Reasoning",
+    "financial_quantitative_computation": "Quantitative Reasoning",
+    "counterfactual_inference": "Quantitative Reasoning",
+    "anomaly_information_tracing": "Sentiment Analysis",
+    "financial_data_description": "Financial Data Description",
+}
+SOURCES = ("chains.py", "events.py", "accounts.py", "quantities.py")
+
+
+def _case(item: Item, task_type: str, identity: str) -> Case:
+    task = Task(
+        task_id=identity,
+        section="knowledge_retrieval",
+        dataset="bizfinbench",
+        category=CATEGORIES[task_type],
+        family=f"bizfinbench/{task_type}/{item.kind}",
+        as_of=AS_OF,
+        question=item.text,
+        answer_format=item.expected.answer_format(),
+        chance_score=item.chance_score,
+    )
+    expected = item.expected
+    return Case(task, lambda: SingleTurn(task, judge=expected.grade, gold_text=expected.gold_text()))
+
+
+@dataclass(frozen=True)
+class BizFinBench:
+    """Exact match for orders, 1% tolerance for numbers."""
+
+    name: str = "bizfinbench"
+    section: Section = "knowledge_retrieval"
+    version: str = VERSION
+
+    def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
+        """Draw ``count`` cases, task types and languages in turn.
+
+        Options: ``task_types``; ``languages`` out of ``en`` and ``cn`` (default ``en``); ``path`` of a public file or a
+        folder of them. A file holds what it holds: when it has fewer items, all of them are drawn.
+        """
+        task_types, languages, path = self._read_options(options)
+        if path is not None:
+            items = public_file.read(path, task_types=task_types, languages=languages)
+            stream(self.name, VERSION, seed).shuffle(items)
+            return [_case(entry.item, entry.task_type, f"bizfinbench-{entry.name}") for entry in items[:count]]
+        kinds = tuple((task_type, language) for task_type in task_types for language in languages)
+        return [self._drawn(kinds, seed, index) for index in range(count)]
+
+    def _drawn(self, kinds: tuple[tuple[str, Language], ...], seed: int, index: int) -> Case:
+        task_type, language = rotation(kinds, index=index, name=(self.name, VERSION, seed))
+        name = (self.name, VERSION, seed, task_type, language, index)
+        return _case(GENERATORS[task_type](stream(*name), language), task_type, task_id(*name, show=(0, 3, 4)))
+
+    def data_hash(self, options: Mapping[str, Json]) -> str:
+        """Return the sha256 of the chains and generators, or of the public files."""
+        path = self._read_options(options)[2]
+        if path is not None:
+            return public_file.content_hash(path)
+        digest = hashlib.sha256()
+        for source in SOURCES:
+            digest.update(resources.files(__package__).joinpath(source).read_bytes())
+        return digest.hexdigest()
+
+    def _read_options(self, options: Mapping[str, Json]) -> tuple[tuple[str, ...], tuple[Language, ...], str | None]:
+        require_known_options(options, ("task_types", "languages", "path"))
+        path = options.get("path")
+        if path is not None and not isinstance(path, str):
+            raise ValueError(f"path must be a string, got {path!r}")
+        allowed = tuple(GENERATORS if path is None else public_file.TASK_TYPES)
+        task_types = chosen(options, "task_types", allowed)
+        given = (
+            chosen(options, "languages", LANGUAGES)
+            if "languages" in options
+            else ("en",)
+            if path is None
+            else LANGUAGES
+        )
+        return task_types, tuple(language for language in LANGUAGES if language in given), path
+
+
+DATASET = BizFinBench()

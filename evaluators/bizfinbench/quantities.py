@@ -1,0 +1,202 @@
+"""Financial quantitative computation: pick the formula, read the table, apply the assumption, compute."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import NamedTuple
+
+from evaluators.answers import Kind, Tolerance
+from evaluators.answers.expected import ExpectedNumber
+from evaluators.bizfinbench import accounts
+from evaluators.bizfinbench.accounts import Accounts
+from evaluators.bizfinbench.chains import Language
+from evaluators.bizfinbench.events import COMPANIES
+from evaluators.bizfinbench.item import Item
+
+TOLERANCE = Tolerance(relative=0.01)
+LAST_YEARS = range(2018, 2026)
+
+FORMULAS: dict[str, dict[Language, str]] = {
+    "growth": {
+        "en": "Compound annual growth rate = (terminal value / base value)^(1 / number of years) - 1",
+        "cn": "复合年增长率 = (期末值 / 基期值)^(1 / 年数) - 1",
+    },
+    "gross-margin": {
+        "en": "Gross margin = (revenue - operating cost) / revenue",
+        "cn": "毛利率 = (营业收入 - 营业成本) / 营业收入",
+    },
+    "quick-ratio": {
+        "en": "Quick ratio = (total current assets - inventory) / total current liabilities",
+        "cn": "速动比率 = (流动资产合计 - 存货) / 流动负债合计",
+    },
+    "equity-multiplier": {
+        "en": "Equity multiplier = total assets / (total assets - total liabilities)",
+        "cn": "权益乘数 = 资产总计 / (资产总计 - 负债合计)",
+    },
+    "inventory-days": {
+        "en": "Days of inventory = 365 x mean of opening and closing inventory / operating cost of the year",
+        "cn": "存货周转天数 = 365 × 期初与期末存货的平均值 / 当年营业成本",
+    },
+    "interest-cover": {
+        "en": "Interest cover = operating profit / interest expense",
+        "cn": "利息保障倍数 = 营业利润 / 利息费用",
+    },
+    "return-on-assets": {
+        "en": "Return on assets = net profit / mean of opening and closing total assets",
+        "cn": "总资产收益率 = 净利润 / 期初与期末资产总计的平均值",
+    },
+    "cash-ratio": {
+        "en": "Cash flow ratio = net operating cash flow / total current liabilities",
+        "cn": "现金流量比率 = 经营活动现金流净额 / 流动负债合计",
+    },
+}
+
+
+class Computation(NamedTuple):
+    """A kind of computation.
+
+    Attributes
+    ----------
+    items
+        Columns of the table.
+    years
+        Number of years in the table, the last one being asked about.
+    changed
+        The item that the assumption changes, and in which year (0 the last, -1 the first of the table).
+    value
+        ``(accounts, last year, first year, factor)`` -> gold; ``factor`` multiplies the changed figure.
+    ask
+        The question; ``{name}``, ``{first}``, ``{last}``, ``{item}``, ``{change}`` are filled in.
+    """
+
+    formula: str
+    kind: Kind
+    items: tuple[str, ...]
+    years: int
+    changed: tuple[str, int]
+    value: Callable[[Accounts, int, int, float], float]
+    ask: dict[Language, str]
+    unit: str = ""
+
+
+_ASSUMING: dict[Language, str] = {
+    "en": "Assuming that the {item} of {name} in {year} had been {change}% {direction}, ",
+    "cn": "假设{name}{year}年的{item}{direction}{change}%，",
+}
+_DIRECTION: dict[Language, dict[bool, str]] = {
+    "en": {True: "higher", False: "lower"},
+    "cn": {True: "提高", False: "降低"},
+}
+
+
+def _growth(books: Accounts, last: int, first: int, factor: float) -> float:
+    base = books("operating_cash_flow", first) * factor
+    return float((books("operating_cash_flow", last) / base) ** (1 / (last - first)) - 1)
+
+
+COMPUTATIONS: dict[str, Computation] = {
+    "cash-flow-growth": Computation(
+        "growth", "percent", ("operating_cash_flow", "operating_profit"), 4, ("operating_cash_flow", -1), _growth,
+        {"en": "what was the compound annual growth rate of its net operating cash flow from {first} to {last}?",
+         "cn": "{first}年至{last}年其经营活动现金流净额的复合年增长率是多少？"},
+    ),
+    "gross-margin": Computation(
+        "gross-margin", "percent", ("revenue", "operating_cost", "operating_profit"), 2, ("operating_cost", 0),
+        lambda books, last, first, factor: 1 - books("operating_cost", last) * factor / books("revenue", last),
+        {"en": "what would its gross margin in {last} have been?", "cn": "其{last}年的毛利率是多少？"},
+    ),
+    "quick-ratio": Computation(
+        "quick-ratio", "number", ("current_assets", "inventory", "current_liabilities", "assets"), 2, ("inventory", 0),
+        lambda books, last, first, factor: (books("current_assets", last) - books("inventory", last) * factor)
+        / books("current_liabilities", last),
+        {"en": "with all other figures unchanged, what would its quick ratio at the end of {last} have been?",
+         "cn": "在其他数据不变的情况下，其{last}年末的速动比率是多少？"},
+    ),
+    "equity-multiplier": Computation(
+        "equity-multiplier", "number", ("assets", "liabilities", "current_liabilities"), 2, ("liabilities", 0),
+        lambda books, last, first, factor: books("assets", last)
+        / (books("assets", last) - books("liabilities", last) * factor),
+        {"en": "with total assets unchanged, what would its equity multiplier at the end of {last} have been?",
+         "cn": "在资产总计不变的情况下，其{last}年末的权益乘数是多少？"},
+    ),
+    "inventory-days": Computation(
+        "inventory-days", "number", ("inventory", "operating_cost", "revenue"), 2, ("operating_cost", 0),
+        lambda books, last, first, factor: 365 * (books("inventory", last) + books("inventory", last - 1)) / 2
+        / (books("operating_cost", last) * factor),
+        {"en": "how many days of inventory would it have had in {last}?", "cn": "其{last}年的存货周转天数是多少天？"},
+        "days",
+    ),
+    "interest-cover": Computation(
+        "interest-cover", "number", ("operating_profit", "interest", "net_profit"), 2, ("interest", 0),
+        lambda books, last, first, factor: books("operating_profit", last) / (books("interest", last) * factor),
+        {"en": "what would its interest cover in {last} have been?", "cn": "其{last}年的利息保障倍数是多少？"},
+    ),
+    "return-on-assets": Computation(
+        "return-on-assets", "percent", ("net_profit", "assets", "revenue"), 2, ("net_profit", 0),
+        lambda books, last, first, factor: 2 * books("net_profit", last) * factor
+        / (books("assets", last) + books("assets", last - 1)),
+        {"en": "what would its return on assets in {last} have been?", "cn": "其{last}年的总资产收益率是多少？"},
+    ),
+    "cash-ratio": Computation(
+        "cash-ratio", "percent", ("operating_cash_flow", "current_liabilities", "current_assets"), 2,
+        ("operating_cash_flow", 0),
+        lambda books, last, first, factor: books("operating_cash_flow", last) * factor
+        / books("current_liabilities", last),
+        {"en": "what would its cash flow ratio in {last} have been, as a percentage?",
+         "cn": "其{last}年的现金流量比率是多少（以百分比表示）？"},
+    ),
+}  # fmt: skip
+
+_HEADINGS: dict[Language, tuple[str, str, str, str]] = {
+    "en": (
+        "Answer the user question from the formula list and the related data. Figures are in millions.",
+        "Formula list", "Related data", "User question",
+    ),
+    "cn": ("请根据公式列表和相关数据回答用户问题，数据单位为百万元。", "公式列表", "相关数据", "用户问题"),
+}  # fmt: skip
+
+
+def _formula_list(rng: random.Random, right: str, language: Language) -> str:
+    others = rng.sample(sorted(set(FORMULAS) - {right}), 3)
+    names = [right, *others]
+    rng.shuffle(names)
+    return "\n".join(f"- {FORMULAS[name][language]}" for name in names)
+
+
+def _drawable(gold: float) -> bool:
+    """Return whether 1% of the answer is more than the rounding of an answer with four significant digits."""
+    return 0.01 < abs(gold) < 1e6
+
+
+def draw(rng: random.Random, language: Language) -> Item:
+    """Draw a computation on invented accounts, under an assumption that changes one figure."""
+    name = rng.choice(sorted(COMPUTATIONS))
+    computation = COMPUTATIONS[name]
+    last = rng.choice(LAST_YEARS)
+    years = range(last - computation.years + 1, last + 1)
+    while True:
+        books = [accounts.draw(rng, company, years) for company in rng.sample(COMPANIES[language], 3)]
+        asked = rng.choice(books)
+        change, higher = rng.randint(5, 25), rng.random() < 0.5
+        factor = 1 + change / 100 if higher else 1 - change / 100
+        gold = computation.value(asked, last, years[0], factor)
+        if _drawable(gold):
+            break
+    item, place = computation.changed
+    facts = {
+        "name": asked.company,
+        "first": years[0],
+        "last": last,
+        "year": last if place == 0 else years[0],
+        "item": accounts.LABELS[item][language].lower(),
+        "change": change,
+        "direction": _DIRECTION[language][higher],
+    }
+    question = (_ASSUMING[language] + computation.ask[language]).format(**facts)
+    intro, formulas, data, heading = _HEADINGS[language]
+    text = "\n".join([
+        intro, "", f"### {formulas}", _formula_list(rng, computation.formula, language), "", f"### {data}",
+        accounts.markdown(books, computation.items, years, language), "", f"### {heading}", question,
+    ])  # fmt: skip
+    return Item(name, text, ExpectedNumber(gold, computation.kind, TOLERANCE, computation.unit))
