@@ -70,8 +70,8 @@ class ServerActor:
         ray.kill(self.handle, no_restart=True)
 
 
-def _free_port(host: str, port: int, name: str) -> int:
-    """Return ``port``, or a free one for 0. An actor must know its port beforehand to come back on it."""
+def _known_port(host: str, port: int, name: str) -> int:
+    """Return ``port``, or a free one for 0: an actor must know its port beforehand to come back on it."""
     with bind(host, port, name=name) as listener:
         return int(listener.getsockname()[1])
 
@@ -84,7 +84,7 @@ def start_actors(ports: dict[str, int], setting: Setting) -> list[ServerActor | 
         return [ServerStartError("the ray backend needs an initialised Ray: call ray.init(address='local') first")]
     remote = ray.remote(num_cpus=0, max_restarts=3, max_task_retries=0)(ToolServerActor)
     try:
-        known = {name: _free_port(setting.host, port, name) for name, port in ports.items()}
+        known = {name: _known_port(setting.host, port, name) for name, port in ports.items()}
     except ServerStartError as error:
         return [error]
     handles = {name: remote.remote(name, port, setting) for name, port in known.items()}

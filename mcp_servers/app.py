@@ -84,8 +84,9 @@ def _error_of(result: Any) -> str | None:
 class Gate:
     """ASGI middleware: resolves the token of the path, answers ``/health`` and ``/log``, passes ``/mcp`` on.
 
-    ``/t/<token>/mcp`` is served under the token's grant; ``/t/<token>/log`` only with the harness's proof. Plain
-    ``/mcp`` is served under ``standalone``, and refused when that is None.
+    ``/t/<token>/mcp`` is served under the token's grant, until the harness closes the task. With its proof the harness
+    reads ``GET /t/<token>/log`` and ends the task by ``POST /t/<token>/close``. Plain ``/mcp`` is served under
+    ``standalone``, and refused when that is None.
     """
 
     def __init__(self, app: ASGIApp, *, server_name: str, key: bytes, standalone: Grant | None, log: CallLog) -> None:
@@ -109,19 +110,27 @@ class Gate:
             return JSONResponse({"status": "ok", "server": self.server_name})
         if path == MCP_PATH and self.standalone is not None:
             return self._mcp(scope, self.standalone)
-        head, _, rest = path.removeprefix("/t/").partition("/")
-        if not path.startswith("/t/") or rest not in ("mcp", "log"):
+        token, _, verb = path.removeprefix("/t/").partition("/")
+        if not path.startswith("/t/") or verb not in ("mcp", "log", "close"):
             return JSONResponse({"error": f"no such path; MCP is served at /t/<token>{MCP_PATH}"}, status_code=404)
         try:
-            grant = access.verify(head, self.key)
+            grant = access.verify(token, self.key)
         except access.InvalidToken as error:
             return JSONResponse({"error": str(error)}, status_code=401)
-        return self._log(scope, head, grant) if rest == "log" else self._mcp(scope, grant)
+        if verb != "mcp":
+            return self._for_harness(scope, verb, token, grant)
+        if self.log.is_closed(grant):
+            return JSONResponse({"error": f"the task {grant.task_id} is over"}, status_code=410)
+        return self._mcp(scope, grant)
 
-    def _log(self, scope: Scope, token: str, grant: Grant) -> ASGIApp:
+    def _for_harness(self, scope: Scope, verb: str, token: str, grant: Grant) -> ASGIApp:
         proof = dict(scope["headers"]).get(HARNESS_HEADER, b"").decode("latin-1")
         if not access.is_harness(proof, token, self.key):
-            return JSONResponse({"error": "the call log is for the harness"}, status_code=403)
+            return JSONResponse({"error": f"/{verb} is for the harness"}, status_code=403)
+        if scope["method"] != {"log": "GET", "close": "POST"}[verb]:
+            return JSONResponse({"error": f"method {scope['method']} is not allowed"}, status_code=405)
+        if verb == "close":
+            self.log.close(grant)
         return JSONResponse({"calls": [asdict(record) for record in self.log.of(grant)]})
 
     def _mcp(self, scope: Scope, grant: Grant) -> ASGIApp:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from mcp_servers.access import Grant
+from mcp_servers.journal import Journal
 
 Owner: TypeAlias = tuple[str, str]
 ARGUMENT_TEXT_LIMIT = 400
@@ -70,20 +71,19 @@ class CallLog:
         self._lock = threading.Lock()
         self._started: dict[Owner, int] = {}
         self._records: dict[Owner, list[CallRecord]] = {}
-        self._path = path
-        if path is not None and path.exists():
-            self._read_back(path)
+        self._closed: set[Owner] = set()
+        self._journal = Journal(path)
+        for entry in self._journal.entries():
+            self._restore(entry)
 
-    def _read_back(self, path: Path) -> None:
-        for line in path.read_text(encoding="utf-8").splitlines():
-            try:
-                entry = json.loads(line)
-            except json.JSONDecodeError:
-                continue  # a line cut off by the death of the process that wrote it: that call was never answered
-            owner = (entry.pop("run_id"), entry.pop("task_id"))
-            record = CallRecord(**entry)
-            self._records.setdefault(owner, []).append(record)
-            self._started[owner] = max(self._started.get(owner, 0), record.number)
+    def _restore(self, entry: dict[str, Any]) -> None:
+        owner = (entry.pop("run_id"), entry.pop("task_id"))
+        if "closed" in entry:
+            self._closed.add(owner)
+            return
+        record = CallRecord(**entry)
+        self._records.setdefault(owner, []).append(record)
+        self._started[owner] = max(self._started.get(owner, 0), record.number)
 
     def start(self, grant: Grant) -> int:
         """Count a call and return its number; it is over the limit when the number exceeds ``grant.max_tool_calls``."""
@@ -94,12 +94,20 @@ class CallLog:
 
     def finish(self, grant: Grant, record: CallRecord) -> None:
         """Keep the record of a call."""
-        line = json.dumps({"run_id": grant.run_id, "task_id": grant.task_id} | asdict(record))
         with self._lock:
             self._records.setdefault((grant.run_id, grant.task_id), []).append(record)
-            if self._path is not None:
-                with self._path.open("a", encoding="utf-8") as file:
-                    file.write(line + "\n")
+            self._journal.append({"run_id": grant.run_id, "task_id": grant.task_id} | asdict(record))
+
+    def close(self, grant: Grant) -> None:
+        """Take no more calls of the grant's task: a token must not serve an agent in a later task."""
+        with self._lock:
+            self._closed.add((grant.run_id, grant.task_id))
+            self._journal.append({"run_id": grant.run_id, "task_id": grant.task_id, "closed": True})
+
+    def is_closed(self, grant: Grant) -> bool:
+        """Return whether the grant's task was closed."""
+        with self._lock:
+            return (grant.run_id, grant.task_id) in self._closed
 
     def of(self, grant: Grant) -> list[CallRecord]:
         """Return the records of the grant's task, in order of their number."""

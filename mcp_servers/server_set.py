@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, Self
 
 from mcp_servers import access
 from mcp_servers.catalog import SERVERS, spec_of
-from mcp_servers.setting import ServerStartError, Setting
+from mcp_servers.setting import ServerStartError, Setting, bind
 
 HEAVY = ("sandbox",)
 """Servers with a process of their own in the process backend: the sandbox forks, which a process with jax must not."""
@@ -166,6 +166,8 @@ def start_servers(
         raise ValueError(f"ports must be 'fixed' or 'auto', got {ports!r}")
     if backend not in ("ray", "process"):
         raise ValueError(f"backend must be 'ray' or 'process', got {backend!r}")
+    for name, port in chosen.items():
+        bind(host, port, name=name).close()
     folder = None if state_dir else tempfile.TemporaryDirectory(prefix="traderbench-servers-")
     place = state_dir or Path(folder.name if folder else "")
     place.mkdir(parents=True, exist_ok=True)

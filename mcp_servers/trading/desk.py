@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from datetime import date, timedelta
 from pathlib import Path
@@ -12,6 +11,7 @@ from lake import splits
 from lake.sample import Lake
 from mcp_servers import caller
 from mcp_servers.access import Grant
+from mcp_servers.journal import Journal
 from mcp_servers.trading import account as paper
 from mcp_servers.trading.account import Account, Bar, Order
 
@@ -38,19 +38,11 @@ class Desk:
 
     def __init__(self, lake: Lake, journal: Path | None = None) -> None:
         self._lake = lake
-        self._journal = journal
+        self._journal = Journal(journal)
         self.lock = threading.RLock()
         self._accounts: dict[Owner, Account] = {}
         self._past: dict[Owner, list[Command]] = {}
-        if journal is not None and journal.exists():
-            self._read(journal)
-
-    def _read(self, journal: Path) -> None:
-        for line in journal.read_text(encoding="utf-8").splitlines():
-            try:
-                entry = json.loads(line)
-            except json.JSONDecodeError:
-                continue  # cut off by the death of the process: that command was never answered
+        for entry in self._journal.entries():
             self._past.setdefault((entry["run_id"], entry["task_id"]), []).append(entry["command"])
 
     def _owner(self) -> Owner:
@@ -74,10 +66,7 @@ class Desk:
             if owner in self._past:
                 self.account()
             self._apply(owner, grant, command)
-            if self._journal is not None:
-                line = json.dumps({"run_id": owner[0], "task_id": owner[1], "command": command})
-                with self._journal.open("a", encoding="utf-8") as file:
-                    file.write(line + "\n")
+            self._journal.append({"run_id": owner[0], "task_id": owner[1], "command": command})
             return self._accounts[owner]
 
     def _apply(self, owner: Owner, grant: Grant, command: Command) -> None:

@@ -78,6 +78,21 @@ def test_an_agent_cannot_read_the_log_nor_forge_a_token_nor_come_without_one(ser
         assert web.get(f"{root}/health").json() == {"status": "ok", "server": "edgar"}
 
 
+def test_a_closed_task_is_served_no_more_and_keeps_its_log(servers: ServerSet) -> None:
+    mine = token(servers, "closed")
+    url = servers.urls(mine)["edgar"]
+    call(url, "search_companies", {})
+    address = url.removesuffix("/mcp") + "/close"
+    proof = {"X-TraderBench-Harness": access.harness_proof(mine, servers.key)}
+    with httpx.Client(trust_env=False) as web:
+        assert web.post(address).status_code == 403
+        assert web.get(address, headers=proof).status_code == 405
+        assert len(web.post(address, headers=proof).json()["calls"]) == 1
+        refused = web.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+        assert (refused.status_code, refused.json()["error"]) == (410, "the task closed is over")
+    assert len(servers.log("edgar", mine)) == 1
+
+
 def test_calls_beyond_the_limit_are_refused_with_a_message_and_counted(servers: ServerSet) -> None:
     mine = token(servers, "limited", calls=2)
     answers = call(servers.urls(mine)["edgar"], "search_companies", {}, times=4)

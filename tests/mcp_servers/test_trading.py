@@ -183,6 +183,9 @@ def test_an_account_is_rebuilt_from_the_journal_after_a_restart(ask: Ask, tmp_pa
     after = ask(second, "get_account", as_of=AS_OF)
     assert after == before | {"waiting_orders": ["b"]}
     assert ask(second, "place_order", as_of=AS_OF, **order())["state"] == "filled"
+    ask(second, "cancel_order", as_of=AS_OF, client_order_id="b")
+    third = trading.build_server(state_dir=tmp_path, lake=make_lake())
+    assert ask(third, "get_account", as_of=AS_OF) == before
 
 
 def test_a_split_changes_shares_and_price_but_not_the_equity() -> None:
