@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluators.options.chain import Holding, Position, Series, Underlying
+from evaluators.options.chain import Holding, Kind, Position, Series, Underlying, quoted_series
 from evaluators.options.pricing_tasks import model_price, per_share_greeks
 from evaluators.options.problem import Figure, Figures, Problem, Requirement
-from evaluators.options.valuation import daily_value_at_risk
-from evaluators.options.wording import percent
+from evaluators.options.spread_tasks import draw_market
+from evaluators.options.valuation import Shock, daily_value_at_risk, greeks, profits
+from evaluators.options.wording import CHAIN_CONVENTIONS, percent
 from pricing import risk
 
 
@@ -195,3 +197,135 @@ PRINTED_PROFIT_ATTRIBUTION = ProfitAttribution(
     theta_per_day=-0.08,
     vega_per_point=0.15,
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StraddleAttribution:
+    """Compute the Greeks of a straddle, attribute its profit, and find the vega hedge that was missing."""
+
+    market: Underlying
+    series: tuple[Series, ...]
+    contracts: int
+    spot_change: float
+    volatility_change: float
+    days_passed: int
+
+    @classmethod
+    def draw(cls, rng: random.Random) -> StraddleAttribution:
+        """Draw a market, a straddle at the money, wings to hedge with, and what happened."""
+        market, days, step = draw_market(rng)
+        centre = round(market.spot / step) * step
+        strikes = [centre, centre, centre - 2 * step, centre + 2 * step]
+        kinds: list[Kind] = ["call", "put", "put", "call"]
+        return cls(
+            market=market,
+            series=quoted_series(market, kinds=kinds, strikes=strikes, days=[days] * 4, slope=-rng.uniform(0.05, 0.2)),
+            contracts=rng.choice([-1, 1]) * rng.randint(5, 40),
+            spot_change=rng.choice([-1, 1]) * rng.randint(20, 60) / 1000,
+            volatility_change=rng.choice([-1, 1]) * rng.randint(10, 50) / 1000,
+            days_passed=rng.randint(2, 9),
+        )
+
+    def problem(self) -> Problem:
+        """Return the task."""
+        market, contracts = self.market, self.contracts
+        straddle = (Holding(self.series[0], contracts), Holding(self.series[1], contracts))
+        start = greeks(straddle, market)
+        shock = Shock(self.spot_change, self.volatility_change, self.days_passed)
+        points = 100 * self.volatility_change
+        parts = risk.attribution(
+            total=profits(straddle, market, [shock])[0],
+            spot_change=market.spot * self.spot_change,
+            volatility_change=points,
+            time_passed=self.days_passed,
+            delta=start.delta,
+            gamma=start.gamma,
+            theta=start.theta_per_day,
+            vega=start.vega_per_point,
+        )
+        wings = (Holding(self.series[2], 1), Holding(self.series[3], 1))
+        pair_vega = greeks(wings, market).vega_per_point
+        pairs = -round(start.vega_per_point / pair_vega) or 1
+        vega_limit = math.ceil(0.8 * pair_vega)
+
+        def truth(position: Position | None) -> Figures:
+            fixed = {
+                "total": parts.total,
+                "delta_pnl": parts.delta,
+                "gamma_pnl": parts.gamma,
+                "theta_pnl": parts.theta,
+                "vega_pnl": parts.vega,
+                **start._asdict(),
+                "profit_at_higher_volatility": profits(straddle, market, [Shock(volatility_change=0.05)])[0],
+                "profit_after_crash": profits(straddle, market, [Shock(spot_change=-0.2, volatility_change=0.1)])[0],
+            }
+            if position is None:
+                return fixed
+            return {**fixed, "hedge_total": profits(position, market, [shock])[0]}
+
+        def structure(position: Position) -> Sequence[Requirement]:
+            left = start.vega_per_point + greeks(position, market).vega_per_point
+            wings_only = all(holding.series in self.series[2:] for holding in position)
+            return [
+                Requirement("uses the two outer series only", wings_only),
+                Requirement("at least halves the vega", abs(left) <= abs(start.vega_per_point) / 2),
+            ]
+
+        def limits(position: Position) -> Sequence[Requirement]:
+            left = start.vega_per_point + greeks(position, market).vega_per_point
+            return [Requirement(f"vega within {vega_limit} dollars per point of zero", abs(left) <= vega_limit)]
+
+        side = "bought" if contracts > 0 else "sold"
+        rose, moved = ("rose" if x > 0 else "fell" for x in (self.volatility_change, self.spot_change))
+        return Problem(
+            family="straddle_attribution",
+            category="P&L Attribution",
+            question=(
+                f"With a stock at ${market.spot:g} you {side} {abs(contracts)} straddles struck at "
+                f"{self.series[0].strike:g} (as many calls as puts, the first two series of the chain). "
+                f"{self.days_passed} days later the stock {moved} by {percent(abs(self.spot_change))} and every "
+                f"implied volatility {rose} by {abs(points):g} percentage points. Compute the Greeks at the start, the "
+                "exact profit by revaluation, and the parts of it that delta, gamma (one half of gamma times the "
+                "squared move), theta and vega explain. Also find a position in the other two series which, taken at "
+                f"the start, would have brought the vega of the whole to within {vega_limit} dollars per percentage "
+                f"point of zero. {CHAIN_CONVENTIONS}"
+            ),
+            context={
+                "underlying": market.context(),
+                "chain": [item.context() for item in self.series],
+                "straddles": contracts,
+                "spot_change": self.spot_change,
+                "volatility_change": self.volatility_change,
+                "days_passed": self.days_passed,
+            },
+            legs_wanted="The legs are the vega hedge alone.",
+            figures={
+                "pnl": (
+                    Figure("total", "exact profit of the straddles in dollars, with its sign", 2.0),
+                    Figure("delta_pnl", "part due to delta, in dollars", 2.0),
+                    Figure("gamma_pnl", "part due to gamma, in dollars", 2.0),
+                    Figure("theta_pnl", "part due to theta, in dollars", 2.0),
+                    Figure("vega_pnl", "part due to vega, in dollars", 2.0),
+                ),
+                "greeks": (
+                    Figure("delta", "delta of the straddles at the start in shares", 0.05 * abs(contracts)),
+                    Figure("gamma", "gamma of the straddles in shares per 1.00 of spot", 0.0005 * abs(contracts)),
+                    Figure("theta_per_day", "theta of the straddles, dollars per calendar day", 0.02 * abs(contracts)),
+                    Figure("vega_per_point", "vega of the straddles, dollars per point", 0.02 * abs(contracts)),
+                ),
+                "risk": (
+                    Figure("profit_at_higher_volatility", "change of the value of the straddles at the start, in "
+                           "dollars, if every volatility rises by 5 percentage points at once", 5.0),
+                    Figure("profit_after_crash", "the same if the stock falls by 20% and every volatility rises by 10 "
+                           "percentage points at once", 5.0),
+                    Figure("hedge_total", "exact profit of your hedge over the period in dollars, with its sign", 5.0,
+                           of_legs=True),
+                ),
+            },
+            series=self.series,
+            stock=False,
+            truth=truth,
+            structure=structure,
+            limits=limits,
+            solution=(Holding(self.series[2], pairs), Holding(self.series[3], pairs)),
+        )  # fmt: skip

@@ -50,14 +50,14 @@ class Options:
                 f"count: the variant 'as_published' holds {len(printed)} such tasks, {count} are asked for"
             )
         order = random.Random(f"{VERSION}/{variant}/{seed}").sample(printed, len(printed))
-        return [_case(template.printed(), "printed") for template in order[:count] if template.printed]
+        return [_case(template.as_published(), "printed") for template in order[:count]]
 
     def data_hash(self, options: Mapping[str, Json]) -> str:
         """Return the sha256 of the printed tasks and of fixed draws of every template, with the marking scheme."""
         _read_options(options)
         rules = [VERSION, scoring.PASS_MARK, RELATIVE_TOLERANCE, LEVEL_TOLERANCE, [t.name for t in TEMPLATES]]
         probes = [_content(template.sound(random.Random(f"hash/{template.name}"))) for template in TEMPLATES]
-        printed = [_content(template.printed()) for template in TEMPLATES if template.printed]
+        printed = [_content(template.as_published()) for template in TEMPLATES if template.printed]
         return hashlib.sha256(json.dumps([rules, probes, printed], sort_keys=True).encode()).hexdigest()
 
 

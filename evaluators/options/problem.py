@@ -88,7 +88,7 @@ class Problem:
         Requirements that make the legs the kind of position asked for; when one fails, Strategy is 0 and figures of
         the legs are not credited.
     limits
-        Further requirements, each worth the same; there is at least one.
+        Further requirements, each worth the same; Strategy is their share, and 100 where there are none.
     solution
         A position that meets them all.
     printed

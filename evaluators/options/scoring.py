@@ -52,7 +52,7 @@ def _review(problem: Problem, given: Any) -> tuple[Position | None, float, list[
         return None, 0.0, notes
     limits = problem.limits(position)
     notes += [{"requirement": item.text, "met": item.met} for item in limits]
-    return position, 100.0 * sum(item.met for item in limits) / len(limits), notes
+    return position, 100.0 * sum(item.met for item in limits) / len(limits) if limits else 100.0, notes
 
 
 def _compare(figures: Sequence[Figure], given: Any, truth: Mapping[str, float]) -> dict[str, dict[str, Json]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from evaluators.options.chain import Holding, Kind, Position, Series, Underlying, quoted_series
 from evaluators.options.problem import LEVEL_TOLERANCE, Figure, Figures, Problem, Requirement
+from evaluators.options.spread_tasks import with_implied_volatility
 from evaluators.options.valuation import (
     Shock,
     greeks,
@@ -28,8 +29,8 @@ class IronCondor:
     contracts: int
     move: float
     solution: tuple[int, int, int, int]
-    loss_room: float = 1.08
-    probability_room: float = 0.02
+    loss_room: float = 1.15
+    probability_room: float = 0.03
 
     @classmethod
     def draw(cls, rng: random.Random) -> IronCondor:
@@ -65,6 +66,9 @@ class IronCondor:
             solution=(short_put - width, short_put, short_call, short_call + width),
         )
 
+    def _stressed(self, position: Position) -> list[float]:
+        return profits(position, self.market, [Shock(spot_change=-self.move), Shock(spot_change=self.move)])
+
     def problem(self) -> Problem:
         """Return the task."""
         market, contracts, days = self.market, self.contracts, self.series[0].days
@@ -76,13 +80,14 @@ class IronCondor:
         loss_limit = _round_up(reference.max_loss * self.loss_room)
         credit_floor = _round_down(-reference.cost / self.loss_room)
         probability = probability_of_profit(solution, market, days)
+        stress_limit = _round_up(-min(self._stressed(solution)) * self.loss_room)
         probability_floor = math.floor(100 * (probability - self.probability_room)) / 100
 
         def truth(position: Position | None) -> Figures:
             if position is None:
                 return {}
             result = payoff(position, market)
-            down, up = profits(position, market, [Shock(spot_change=-self.move), Shock(spot_change=self.move)])
+            down, up = self._stressed(position)
             values = greeks(position, market)
             figures = {
                 "max_profit": result.max_profit,
@@ -106,6 +111,9 @@ class IronCondor:
             return [
                 Requirement(f"loss at most ${loss_limit:,.0f}", result.max_loss <= loss_limit),
                 Requirement(f"credit at least ${credit_floor:,.0f}", -result.cost >= credit_floor),
+                Requirement(
+                    f"loses at most ${stress_limit:,.0f} in a jump", -min(self._stressed(position)) <= stress_limit
+                ),
                 Requirement(f"probability of profit at least {probability_floor:.0%}", chance >= probability_floor),
             ]
 
@@ -116,7 +124,9 @@ class IronCondor:
                 f"You expect an index, now at {market.spot:g}, to stay calm for {days} days. From the quoted series "
                 f"build an iron condor of {contracts} contracts: sell a put and a call out of the money, buy a put "
                 f"further down and a call further up, the same number of each. It may lose at most ${loss_limit:,.0f} "
-                f"at expiry, must bring a credit of at least ${credit_floor:,.0f}, and must make money with a "
+                f"at expiry, must not lose more than ${stress_limit:,.0f} of its value if the index jumps by "
+                f"{percent(self.move)} either way at once, must bring a credit of at least "
+                f"${credit_floor:,.0f}, and must make money with a "
                 f"risk-neutral probability of at least {probability_floor:.0%} (lognormal price at expiry with the "
                 f"volatility {percent(market.volatility)}, drift rate less dividend yield). {CHAIN_CONVENTIONS}"
             ),
@@ -144,6 +154,22 @@ class IronCondor:
             limits=limits,
             solution=solution,
         )
+
+
+def printed_iron_condor() -> IronCondor:
+    """Return the published condor on an index at 4500: quotes 8, 12, 11 and 7. The rate and the days are ours."""
+    market = Underlying(spot=4500.0, rate=0.05, dividend_yield=0.015, volatility=0.12)
+    quotes: tuple[tuple[Kind, float, float], ...] = (
+        ("put", 4400.0, 8.0),
+        ("put", 4420.0, 12.0),
+        ("call", 4580.0, 11.0),
+        ("call", 4600.0, 7.0),
+    )
+    series = tuple(
+        with_implied_volatility(market, Series(kind=kind, strike=strike, days=30, price=price, volatility=0.0))
+        for kind, strike, price in quotes
+    )
+    return IronCondor(market=market, series=series, contracts=1, move=0.03, solution=(0, 1, 2, 3))
 
 
 def iron_condor_structure(position: Position, contracts: int) -> list[Requirement]:

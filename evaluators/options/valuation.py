@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -52,6 +53,7 @@ class Shock(NamedTuple):
 
 
 MAX_SHOCKS = 4
+_revalue = jax.jit(risk.revalue)
 
 
 def _columns(position: Position) -> dict[str, np.ndarray]:
@@ -98,7 +100,7 @@ def profits(position: Position, underlying: Underlying, shocks: Sequence[Shock])
     padded = [Shock(), *shocks, *[Shock()] * (MAX_SHOCKS - len(shocks))]
     columns = _columns(position)
     values = np.asarray(
-        risk.revalue(
+        _revalue(
             risk.Book(
                 underlying=jnp.zeros(MAX_LEGS, int), **{name: jnp.asarray(column) for name, column in columns.items()}
             ),

@@ -34,11 +34,11 @@ def position_greeks(contracts: int) -> tuple[Figure, ...]:
     )
 
 
-def shock_figure(name: str, event: str, margin: float = 5.0) -> Figure:
+def shock_figure(name: str, event: str, *, of: str = "your position", margin: float = 5.0) -> Figure:
     """Return the revaluation of the chosen position under a sudden ``event``; what was paid for it is left out."""
     return Figure(
         name,
-        f"change of the value of your position in dollars, with its sign, if {event} at once and nothing else changes",
+        f"change of the value of {of} in dollars, with its sign, if {event} at once and nothing else changes",
         margin,
         of_legs=True,
     )

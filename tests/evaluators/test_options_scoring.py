@@ -133,7 +133,7 @@ def rewrite(text, change):
     reply = json.loads(text)
     for dimension in ("pnl", "greeks", "risk"):
         for name, number in reply[dimension].items():
-            level = "breakeven" in name or name == "implied_volatility" or "forward_volatility" in name
+            level = "breakeven" in name or name.endswith("_volatility") or name == "spreads"
             reply[dimension][name] = number if level else change(number)
     return json.dumps(reply)
 
