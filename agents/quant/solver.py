@@ -8,6 +8,8 @@ from typing import Any
 
 import analytical
 import company
+import event_order
+import formula_list
 import options_desk
 import prices
 from mcp_toolbox import Toolbox, ToolFailure, server_urls
@@ -17,7 +19,14 @@ from trading import Trader
 MAX_CONVERSATIONS = 256
 logger = logging.getLogger("agent")
 
-WAYS = (analytical.answer, options_desk.answer, company.answer, prices.answer)
+WAYS = (
+    analytical.answer,
+    options_desk.answer,
+    formula_list.answer,
+    event_order.answer,
+    company.answer,
+    prices.answer,
+)
 """Tried in this order; the first that has an answer wins."""
 
 
