@@ -27,7 +27,17 @@ def command(bwrap: str, readable: Readable, own_sources: Sequence[str], program:
     sealed = [word for path in sorted(hidden) for word in ("--remount-ro", path)]
     return [
         bwrap,
-        *("--unshare-all", "--disable-userns", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"),
+        *(
+            "--unshare-all",
+            "--unshare-user",
+            "--disable-userns",
+            "--uid",
+            "65534",
+            "--gid",
+            "65534",
+            "--cap-drop",
+            "ALL",
+        ),
         *("--die-with-parent", "--new-session"),
         *links,
         *binds,

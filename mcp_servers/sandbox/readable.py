@@ -45,12 +45,32 @@ class Readable:
         """Return the record as JSON types."""
         return asdict(self)
 
+    def require_access(self) -> None:
+        """Raise :class:`PermissionError` that names the closed folder when this user cannot read one of the paths."""
+        for path in self.trees:
+            closed = next((at for at in (*_parents(path), path) if not os.access(at, _access_needed(at, path))), None)
+            if closed is not None:
+                raise PermissionError(
+                    f"{closed} is closed to user id {os.getuid()}, as whom code runs, and the sandbox needs {path}; "
+                    "put Python and its packages into a folder that everybody may read"
+                )
+
     @classmethod
     def from_json(cls, fields: dict[str, list[str] | list[list[str]]]) -> Readable:
         """Return the record that :meth:`to_json` described."""
         trees, hidden = (tuple(str(path) for path in fields[name]) for name in ("trees", "hidden"))
         packages, links = (tuple((row[0], row[1]) for row in fields[name]) for name in ("packages", "links"))
         return cls(trees=trees, hidden=hidden, packages=packages, links=links)
+
+
+def _parents(path: str) -> list[str]:
+    """Return the folders above ``path``, outermost first."""
+    parts = path.split(os.sep)[1:-1]
+    return [os.sep + os.sep.join(parts[: count + 1]) for count in range(len(parts))]
+
+
+def _access_needed(folder: str, path: str) -> int:
+    return os.R_OK if folder == path else os.X_OK
 
 
 def _package_locations() -> list[tuple[str, str]]:

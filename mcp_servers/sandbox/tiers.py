@@ -27,7 +27,7 @@ CANDIDATES = (
 """Strongest first."""
 
 _PROBE_TIMEOUT_S = 10.0
-_PROBE = """
+PROBE = """
 import ctypes, os, socket, threading
 
 def refused(attempt):
@@ -109,7 +109,7 @@ def _probe_data(paths: Readable) -> dict[str, Any]:
 
 def check(tier: Tier, paths: Readable) -> Check:
     """Start ``tier`` without the packages and try in it what must fail and what must work."""
-    request = json.dumps({"code": _PROBE, "data": _probe_data(paths), "seed": 0}).encode()
+    request = json.dumps({"code": PROBE, "data": _probe_data(paths), "seed": 0}).encode()
     try:
         zygote = ZygoteProcess(tier, paths, modules=())
     except (SandboxUnavailable, OSError) as error:

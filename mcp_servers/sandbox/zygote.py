@@ -153,6 +153,7 @@ def _prepare(settings: dict[str, Any]) -> tuple[lockdown.Confinement, int]:
     parent = os.getppid()
     lockdown.drop_privileges()
     lockdown.die_with_parent(parent)
+    readable.require_access()
     preload.load(readable, settings["modules"])
     ruleset = landlock.build(readable) if settings["landlock"] else None
     confinement = lockdown.Confinement(

@@ -150,15 +150,17 @@ class ZygoteProcess:
         try:
             self._connection.send(json.dumps(settings).encode())
             raw = self._connection.recv(_LARGEST_MESSAGE)
-        except OSError as error:
-            raw = json.dumps({"failed": f"no answer from the zygote: {error}"}).encode()
+        except OSError:
+            raw = b""
         self._connection.settimeout(None)
         answer = json.loads(raw) if raw else {}
         if "ready" not in answer:
             self._process.kill()
             _, complaint = self._process.communicate()
-            reason = answer.get("failed") or complaint.decode(errors="replace").strip().splitlines()[-1:] or "it ended"
-            raise SandboxUnavailable(f"tier {tier.name}: {reason if isinstance(reason, str) else reason[0]}")
+            last_line = complaint.decode(errors="replace").strip().rpartition("\n")[2]
+            raise SandboxUnavailable(
+                f"tier {tier.name}: {answer.get('failed') or last_line or 'the zygote did not start'}"
+            )
         if self._process.stderr is not None:
             self._process.stderr.close()
 

@@ -108,15 +108,15 @@ NETWORK_AS_ROOT = {
 
 PROCESSES = {
     "fork": "child(os.fork())",
-    "vfork": "child(call(58)) if False else child(call(57))",
+    "fork by a raw call": "child(call(57))",
     "clone without thread": "child(call(56, signal.SIGCHLD, 0, 0, 0, 0))",
     "clone into a user namespace": "child(call(56, 0x10000000 | signal.SIGCHLD, 0, 0, 0, 0))",
     "clone3": "child(call(435, struct.pack('<8Q', 0, 0, 0, 0, signal.SIGCHLD, 0, 0, 0), 64))",
-    "daemon": "child(os.fork())\nos.setsid() if os.getsid(0) != os.getpid() else None",
+    "daemon": "pid = os.fork()\nif pid == 0:\n    os.setsid()\n    os._exit(0)\nos.waitpid(pid, 0)",
     "spawn": "os.posix_spawn('/bin/true', ['true'], {})",
     "exec": "os.execv(sys.executable, ['python', '-c', 'print(\"escaped\")'])",
-    "exec from memory": "fd = os.memfd_create('x', 0)\nos.write(fd, open('/bin/true', 'rb').read())\n"
-    "call(322, fd, b'', 0, 0, 0x1000) if False else None",
+    "exec from memory": "fd = os.memfd_create('x', 0)\nos.write(fd, open('/bin/echo', 'rb').read())\n"
+    "os.execve(fd, ['echo', 'escaped'], {})",
     "kill": "os.kill(data['victim'], signal.SIGKILL)",
     "kill the parent": "os.kill(os.getppid(), 0)",
     "kill everything": "os.kill(-1, 0)",
@@ -136,7 +136,7 @@ PROCESSES = {
     "new user namespace": "call(272, 0x10000000)",
 }
 PROCESSES_AS_ROOT = {
-    "trace": "call(101, 16, data['victim'], 0, 0)\ncall(101, 17, data['victim'], 0, 0)",
+    "trace": "call(101, 0x4206, data['victim'], 0, 0)",
     "become root": "os.setresuid(0, 0, 0)",
     "change groups": "os.setgroups([0])",
     "capabilities": "call(126, struct.pack('<Ii', 0x20080522, 0), struct.pack('<6I', 1, 1, 0, 0, 0, 0))",
@@ -163,9 +163,9 @@ KERNEL = {
     "raising a limit": "resource.setrlimit(resource.RLIMIT_NOFILE, resource.getrlimit(resource.RLIMIT_NOFILE))",
     "file handles": "reach(303, -100, b'/', bytes(128), ctypes.create_string_buffer(8), 0)",
     "clock": "reach(227, 0, 0)",
-    "reboot": "reach(169, 0, 0, 0, 0)",
 }
 KERNEL_AS_ROOT = {
+    "reboot": "reach(169, 0, 0, 0, 0)",
     "bpf": "reach(321, 9999, 0, 0)",
     "userfaultfd": "reach(323, 0)",
     "locked clock": "reach(227, 0, struct.pack('<qq', -1, -1))",
@@ -176,7 +176,7 @@ RESOURCES = {
     "memory mapped": "m = mmap.mmap(-1, 2**30)",
     "memory in a file of memory": "os.memfd_create('x')",
     "shared memory segment": "i = call(29, 0, 4096, 0o600)\ncall(31, i, 0, 0)",
-    "message queue": "call(240, b'/' [1:] + data['name'].encode(), 0o102, 0o600, 0)\ncall(241, data['name'].encode())",
+    "message queue": "call(240, data['name'].encode(), 0o102, 0o600, 0)\ncall(241, data['name'].encode())",
     "large pipe": "import fcntl\nr, w = os.pipe()\nfcntl.fcntl(w, fcntl.F_SETPIPE_SZ, 2**20)",
     "locked memory": "call(149, ctypes.create_string_buffer(4096), 4096)",
     "many threads": "stop = threading.Event()\n"

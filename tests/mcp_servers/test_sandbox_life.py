@@ -1,0 +1,179 @@
+"""What stays behind: nothing after a call, a stop, a renewal, or a kill -9 of the host or of a zygote."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from mcp_servers.sandbox import tiers
+from mcp_servers.sandbox.outcome import SandboxUnavailable
+from mcp_servers.sandbox.pool import Pool
+from mcp_servers.sandbox.zygote_process import Tier
+
+BARE = ("threading",)
+GONE_WITHIN_S = 5.0
+
+
+def tier() -> Tier:
+    found = tiers.selftest()
+    assert found.tier is not None, found.reason
+    return found.tier
+
+
+@pytest.fixture
+def pool() -> Iterator[Pool]:
+    with Pool(tier(), size=1, modules=BARE) as started:
+        started.wait_until_full()
+        yield started
+
+
+def descendants(of: int) -> list[int]:
+    """Return the process ids below ``of``, parents first."""
+    parents: dict[int, int] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(folder.name)] = int(fields[1])
+    found = [of]
+    for pid in found:
+        found += [child for child, parent in parents.items() if parent == pid]
+    return found[1:]
+
+
+def command_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_text()
+
+
+def exists(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def eventually(holds: Callable[[], bool], within_s: float = GONE_WITHIN_S) -> bool:
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.01)
+    return holds()
+
+
+def open_descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def resident_bytes(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def zygotes() -> list[int]:
+    """Return the innermost process of each zygote of this process, calls not counted."""
+    below = [pid for pid in descendants(os.getpid()) if "sandbox.zygote" in command_of(pid)]
+    return [pid for pid in below if not any(child in below for child in descendants(pid))]
+
+
+def test_a_closed_pool_leaves_no_process_descriptor_thread_or_file() -> None:
+    before = (open_descriptors(), set(threading.enumerate()), set(os.listdir("/tmp")), descendants(os.getpid()))
+    with Pool(tier(), size=2, modules=BARE) as pool, ThreadPoolExecutor(1) as executor:
+        pool.wait_until_full()
+        idle = len(descendants(os.getpid()))
+        sleeping = executor.submit(pool.execute, "import time\ntime.sleep(9)", timeout_s=9.5)
+        assert eventually(lambda: len(descendants(os.getpid())) == idle + 1)
+        pool.close()
+        with pytest.raises(SandboxUnavailable, match="closed"):
+            sleeping.result()
+    assert descendants(os.getpid()) == before[3]
+    assert open_descriptors() == before[0]
+    assert set(threading.enumerate()) == before[1]
+    assert not {name for name in set(os.listdir("/tmp")) - before[2] if "sandbox" in name}
+
+
+def test_many_calls_do_not_make_host_or_zygote_grow(pool: Pool) -> None:
+    for _ in range(50):
+        pool.execute("1")
+    (zygote,) = zygotes()
+    before = open_descriptors(), resident_bytes(zygote), resident_bytes(os.getpid())
+    for _ in range(300):
+        assert pool.execute("x = bytearray(10**6)", data="x" * 10_000).error_class is None
+    assert zygotes() == [zygote]
+    assert descendants(zygote) == []
+    assert open_descriptors() == before[0]
+    assert resident_bytes(zygote) - before[1] < 512 * 1024
+    assert resident_bytes(os.getpid()) - before[2] < 8 * 2**20
+
+
+def test_a_zygote_is_renewed_after_its_share_of_calls() -> None:
+    with Pool(tier(), size=1, calls_per_zygote=5, modules=BARE) as pool:
+        seen: set[int] = set()
+        for _ in range(40):
+            assert pool.execute("import time\ntime.sleep(0.02)").ok
+            seen.update(zygotes())
+        assert len(seen) >= 3
+        assert eventually(lambda: len(zygotes()) == 1)
+
+
+def test_a_forbidden_system_call_costs_the_zygote_its_place(pool: Pool) -> None:
+    (before,) = zygotes()
+    outcome = pool.execute("import ctypes\nctypes.CDLL(None).ptrace(0, 0, 0, 0)")
+    assert outcome.killed_by == "policy_violation"
+    assert pool.execute("1 + 1").result == 2
+    assert eventually(lambda: not exists(before))
+
+
+@pytest.mark.parametrize("which", ["the zygote", "what started it"])
+def test_a_call_whose_zygote_is_killed_is_tried_again(pool: Pool, which: str) -> None:
+    executor = ThreadPoolExecutor(1)
+    answer = executor.submit(pool.execute, "import time\ntime.sleep(0.4)\n7", timeout_s=5)
+    assert eventually(lambda: any(descendants(pid) for pid in descendants(os.getpid())))
+    processes = [pid for pid in descendants(os.getpid()) if "sandbox.zygote" in command_of(pid)]
+    time.sleep(0.1)
+    os.kill(processes[0] if which == "what started it" else processes[-2], signal.SIGKILL)
+    assert answer.result().result == 7
+    executor.shutdown()
+    assert eventually(lambda: not any(map(exists, processes)))
+
+
+HOST = """
+import sys, threading
+from mcp_servers.sandbox.pool import Pool
+from mcp_servers.sandbox.zygote_process import Tier
+pool = Pool(Tier(sys.argv[1], landlock=sys.argv[2] == "True"), size=2, modules=("threading",))
+pool.wait_until_full()
+print("ready", flush=True)
+code = "import signal, time\\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\\ntime.sleep(9)"
+threads = [threading.Thread(target=pool.execute, args=(code,), kwargs={"timeout_s": 9.5}) for _ in range(2)]
+for thread in threads:
+    thread.start()
+"""
+
+
+def test_kill_9_of_the_host_in_mid_call_leaves_no_process() -> None:
+    arguments = [sys.executable, "-c", HOST, tier().outer, str(tier().landlock)]
+    host = subprocess.Popen(arguments, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2])
+    assert host.stdout is not None and host.stdout.readline() == b"ready\n"
+    idle = len(descendants(host.pid))
+    assert eventually(lambda: len(descendants(host.pid)) == idle + 2)
+    below = descendants(host.pid)
+    host.kill()
+    host.wait()
+    host.stdout.close()
+    assert eventually(lambda: not any(map(exists, below))), [pid for pid in below if exists(pid)]
+
+
+def test_calls_run_side_by_side_and_a_slow_one_holds_up_nobody(pool: Pool) -> None:
+    slow = threading.Thread(target=pool.execute, args=("import time\ntime.sleep(1)",))
+    slow.start()
+    began = time.monotonic()
+    assert pool.execute("1").ok
+    assert time.monotonic() - began < 0.9
+    slow.join()
