@@ -268,12 +268,19 @@ class A2AConversation:
         )
         async with aclosing(self._post(request)) as responses:
             async for response in responses:
-                self._take(assembly, agent_dialect.read_response(response, request_id=request_id))
-                if assembly.finished:
+                event = agent_dialect.read_response(response, request_id=request_id)
+                self._take(assembly, event)
+                if assembly.finished and not self._is_echo(event):
                     return assembly
+        if assembly.finished:
+            return assembly
         if not assembly.task_id or self._endpoint.stream:
             raise AgentFailure("protocol", f"the response ended before the task did (state {assembly.state!r})")
         return await self._poll(assembly)
+
+    def _is_echo(self, event: Event) -> bool:
+        """Return whether the event may be the task as it was left open, sent again before the agent works on it."""
+        return bool(self._open_task_id) and event.kind == "task" and event.state == "input-required"
 
     async def _poll(self, assembly: _Assembly) -> _Assembly:
         """Wait for a task that the agent answered for before finishing it."""

@@ -286,6 +286,22 @@ def test_a_task_left_open_for_input_is_continued_by_its_id() -> None:
     assert "taskId" not in requests[0] and "contextId" not in requests[0]
 
 
+def test_a_task_that_is_shown_as_it_was_left_before_the_agent_works_on_it_is_not_the_reply() -> None:
+    turns = 0
+
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        nonlocal turns
+        turns += 1
+        left = {"task": {"id": "t1", "contextId": "c1", "status": {"state": "TASK_STATE_INPUT_REQUIRED"}}}
+        status = {"state": "TASK_STATE_INPUT_REQUIRED", "message": {"parts": [{"text": f"turn {turns}"}]}}
+        said = {"statusUpdate": {"taskId": "t1", "contextId": "c1", "status": status}}
+        writer.write(STREAM_HEAD + b"".join(sse(request, event) for event in (left, said)[turns == 1 :]))
+        writer.write(b"0\r\n\r\n")
+
+    replies = asyncio.run(against(behave, "one", "two"))
+    assert [reply.text for reply in replies if isinstance(reply, Reply)] == ["turn 1", "turn 2"]
+
+
 def test_half_a_character_in_the_text_is_refused() -> None:
     async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
         writer.write(answer(request, completed("\ud800")))
