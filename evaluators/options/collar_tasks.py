@@ -107,6 +107,7 @@ class Collar:
                 "underlying": market.context(),
                 "shares_held": lots * CONTRACT_SIZE,
                 "chain": [item.context() for item in self.series],
+                "fall": self.move,
             },
             legs_wanted="The legs are the two options of the collar, without the shares.",
             figures={

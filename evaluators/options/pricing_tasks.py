@@ -278,6 +278,7 @@ class QuotedOption:
                 "underlying": market.context(),
                 "option": {"kind": "call", "strike": self.strike, "days_to_expiry": self.days, "quote": self.quote},
                 "contracts": self.contracts,
+                "move": self.move,
             },
             legs_wanted=f"The legs are the {self.contracts} calls and the stock that hedges them.",
             figures={

@@ -138,7 +138,12 @@ class DebitSpread:
                 f"further {'up' if rising else 'down'}) that costs at most ${cost_limit:,} and whose largest profit is "
                 f"at least {ratio_floor:g} times its largest loss. {CHAIN_CONVENTIONS}"
             ),
-            context={"underlying": market.context(), "chain": [item.context() for item in self.series]},
+            context={
+                "underlying": market.context(),
+                "chain": [item.context() for item in self.series],
+                "contracts": contracts,
+                "move": self.move,
+            },
             legs_wanted=f"The legs are your {name}.",
             figures={
                 "pnl": (

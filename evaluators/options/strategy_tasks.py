@@ -130,7 +130,12 @@ class IronCondor:
                 f"risk-neutral probability of at least {probability_floor:.0%} (lognormal price at expiry with the "
                 f"volatility {percent(market.volatility)}, drift rate less dividend yield). {CHAIN_CONVENTIONS}"
             ),
-            context={"underlying": market.context(), "chain": [item.context() for item in self.series]},
+            context={
+                "underlying": market.context(),
+                "chain": [item.context() for item in self.series],
+                "contracts": contracts,
+                "move": self.move,
+            },
             legs_wanted="The legs are your iron condor.",
             figures={
                 "pnl": (

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -53,7 +52,6 @@ class Shock(NamedTuple):
 
 
 MAX_SHOCKS = 4
-_revalue = jax.jit(risk.revalue)
 
 
 def _columns(position: Position) -> dict[str, np.ndarray]:
@@ -70,7 +68,7 @@ def _columns(position: Position) -> dict[str, np.ndarray]:
     ]
     if len(rows) > MAX_LEGS:
         raise ValueError(f"a position has at most {MAX_LEGS} legs, got {len(rows)}")
-    rows += [(False, True, 0.0, 1.0, 1.0, 1.0)] * (MAX_LEGS - len(rows))
+    rows += [(True, True, 0.0, 1.0, 1.0, 1.0)] * (MAX_LEGS - len(rows))
     names = ("is_option", "is_call", "shares", "strike", "time_to_expiry", "volatility")
     return {name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
 
@@ -100,7 +98,7 @@ def profits(position: Position, underlying: Underlying, shocks: Sequence[Shock])
     padded = [Shock(), *shocks, *[Shock()] * (MAX_SHOCKS - len(shocks))]
     columns = _columns(position)
     values = np.asarray(
-        _revalue(
+        risk.revalue(
             risk.Book(
                 underlying=jnp.zeros(MAX_LEGS, int), **{name: jnp.asarray(column) for name, column in columns.items()}
             ),

@@ -127,6 +127,8 @@ class VolatilityView:
                 "underlying": market.context(),
                 "closes": list(self.closes),
                 "chain": [item.context() for item in self.series],
+                "contracts": contracts,
+                "move": self.move,
             },
             legs_wanted="The legs are your position.",
             figures={
@@ -247,6 +249,8 @@ class ForwardVolatility:
                 "underlying": market.context(),
                 "chain": [front.context(), back.context()],
                 "believed_forward_volatility": self.believed,
+                "contracts": contracts,
+                "move": self.move,
             },
             legs_wanted="The legs are your calendar spread.",
             figures={
