@@ -1,0 +1,226 @@
+"""The puller against a server on this machine that speaks the exchange's API, with its moods."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+
+from lake import crypto_exchange
+from lake.crypto_candles import examine
+
+HOUR = 3_600_000
+LISTED = int(datetime(2024, 1, 10, tzinfo=UTC).timestamp() * 1000)
+NOW = int(datetime(2024, 3, 5, 12, 30, tzinfo=UTC).timestamp() * 1000)
+
+
+def price(hour: int) -> float:
+    return round(40_000.0 + 500.0 * np.sin(hour / 40.0), 2)
+
+
+def kline(open_time: int) -> list[Any]:
+    hour = open_time // HOUR
+    first, last = price(hour), price(hour + 1)
+    high, low = max(first, last) + 10.0, min(first, last) - 10.0
+    prices = [f"{value:.2f}" for value in (first, high, low, last)]
+    return [open_time, *prices, "12.5", open_time + HOUR - 1, "1", 10, "1", "1", "0"]
+
+
+def filters() -> list[dict[str, str]]:
+    return [
+        {"filterType": "PRICE_FILTER", "minPrice": "0.01", "maxPrice": "1000000", "tickSize": "0.01"},
+        {"filterType": "LOT_SIZE", "minQty": "0.00001", "maxQty": "9000", "stepSize": "0.00001"},
+    ]
+
+
+def exchange_info(future: bool) -> dict[str, Any]:
+    row = {
+        "symbol": "BTCUSDT",
+        "pair": "BTCUSDT",
+        "status": "TRADING",
+        "baseAsset": "BTC",
+        "quoteAsset": "USDT",
+        "marginAsset": "USDT",
+        "baseAssetPrecision": 8,
+        "quotePrecision": 8,
+        "orderTypes": ["LIMIT", "MARKET"],
+        "filters": filters(),
+        "permissions": ["SPOT"],
+        "isSpotTradingAllowed": True,
+    }
+    if future:
+        row |= {"contractType": "PERPETUAL", "deliveryDate": 4_133_404_800_000, "onboardDate": LISTED}
+    return {"timezone": "UTC", "serverTime": NOW, "rateLimits": [], "exchangeFilters": [], "symbols": [row]}
+
+
+class Exchange(BaseHTTPRequestHandler):
+    """Public end points of the kline API; ``plan`` lists what befalls the next candle requests."""
+
+    plan: ClassVar[list[str]] = []
+    asked: ClassVar[list[str]] = []
+
+    def log_message(self, format: str, *args: Any) -> None:
+        return
+
+    def do_GET(self) -> None:
+        url = urlsplit(self.path)
+        query = {name: values[0] for name, values in parse_qs(url.query).items()}
+        name = url.path.rsplit("/", 1)[1]
+        if name in ("klines", "fundingRate"):
+            type(self).asked.append(self.path)
+            if type(self).plan and (mood := type(self).plan.pop(0)):
+                return self.fail(mood)
+        answers = {
+            "time": lambda: {"serverTime": NOW},
+            "exchangeInfo": lambda: exchange_info("fapi" in url.path),
+            "klines": lambda: self.klines(query),
+            "fundingRate": lambda: self.funding(query),
+        }
+        self.answer(200, answers[name]())
+        return None
+
+    def fail(self, mood: str) -> None:
+        if mood == "busy":
+            self.answer(429, {"code": -1003, "msg": "Too many requests."})
+        elif mood == "broken":
+            self.answer(503, "Service Unavailable")
+        else:
+            self.connection.close()
+
+    def klines(self, query: dict[str, str]) -> list[Any]:
+        start, limit = int(query["startTime"]), int(query["limit"])
+        end = min(int(query.get("endTime", NOW)), NOW)
+        first = max(-(-start // HOUR) * HOUR, LISTED)
+        return [kline(time) for time in range(first, end + 1, HOUR)[:limit]]
+
+    def funding(self, query: dict[str, str]) -> list[Any]:
+        start, limit = int(query["startTime"]), int(query["limit"])
+        first = max(-(-start // (8 * HOUR)) * 8 * HOUR, LISTED)
+        times = range(first, min(int(query.get("endTime", NOW)), NOW) + 1, 8 * HOUR)[:limit]
+        return [
+            {"symbol": "BTCUSDT", "fundingTime": t + 3, "fundingRate": "0.00010000", "markPrice": "1"} for t in times
+        ]
+
+    def answer(self, status: int, body: Any) -> None:
+        content = (body if isinstance(body, str) else json.dumps(body)).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    Exchange.plan, Exchange.asked = [], []
+    monkeypatch.setattr(crypto_exchange.time, "sleep", lambda seconds: None)
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Exchange)
+    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    yield f"http://127.0.0.1:{httpd.server_port}"
+    httpd.shutdown()
+    thread.join()
+    httpd.server_close()
+
+
+BITCOIN = {"exchange": "binance", "symbol": "BTC/USDT", "timeframe": "1h"}
+
+
+def test_a_pull_brings_every_closed_candle_from_the_listing_on(server: str, tmp_path: Path) -> None:
+    said: list[str] = []
+    pulled = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url=server, progress=said.append)
+    candles = crypto_exchange.load(tmp_path, **BITCOIN)
+    # From the listing to 12:00: the candle that opened at 12:00 had not closed at 12:30.
+    expected = np.arange(LISTED, NOW // HOUR * HOUR, HOUR) / 1000.0
+    np.testing.assert_array_equal(candles.time, expected)
+    np.testing.assert_allclose(candles.open, [price(int(t * 1000) // HOUR) for t in expected])
+    assert pulled.rows == pulled.new_rows == len(expected)
+    assert pulled.report is not None
+    assert pulled.report.faults == ()
+    assert len(pulled.sha256) == 64
+    assert said == ["2024-01: 528 rows", "2024-02: 696 rows", f"2024-03: {len(expected) - 528 - 696} rows"]
+
+
+def test_a_second_pull_asks_for_nothing_that_is_there(server: str, tmp_path: Path) -> None:
+    crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", until="2024-02-15", base_url=server)
+    before = len(Exchange.asked)
+    again = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", until="2024-02-15", base_url=server)
+    assert len(Exchange.asked) == before
+    assert again.new_rows == 0
+    more = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url=server)
+    assert all("startTime=1704067200000" not in path for path in Exchange.asked[before:])
+    assert more.rows == (NOW // HOUR * HOUR - LISTED) // HOUR
+
+
+def test_a_pull_goes_on_after_being_cut_off(server: str, tmp_path: Path) -> None:
+    Exchange.plan = [""] + ["broken"] * crypto_exchange.ATTEMPTS
+    with pytest.raises(ConnectionError, match="binance failed 6 times"):
+        crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url=server)
+    assert [path.name for path in sorted((tmp_path / "binance").rglob("*.parquet"))] == ["2024-01.parquet"]
+    done = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url=server)
+    fresh = crypto_exchange.pull(tmp_path / "other", **BITCOIN, since="2024-01-01", base_url=server)
+    assert done.sha256 == fresh.sha256
+
+
+def test_a_moody_exchange_is_asked_again(server: str, tmp_path: Path) -> None:
+    Exchange.plan = ["busy", "broken", "cut"]
+    pulled = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", until="2024-02-01", base_url=server)
+    assert pulled.rows == 528
+    assert len(Exchange.asked) == 4
+
+
+def test_the_rate_limit_of_the_client_is_on() -> None:
+    client = crypto_exchange.connect("binance", symbol="BTC/USDT")
+    assert client.enableRateLimit is True
+    client.session.close()
+
+
+def test_a_stored_month_that_was_changed_is_refused(server: str, tmp_path: Path) -> None:
+    crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url=server)
+    month = next((tmp_path / "binance").rglob("2024-02.parquet"))
+    month.write_bytes(month.read_bytes()[:-1] + b"x")
+    with pytest.raises(ValueError, match=r"2024-02.parquet was changed or lost"):
+        crypto_exchange.load(tmp_path, **BITCOIN)
+    with pytest.raises(ValueError, match=r"2024-02.parquet was changed or lost"):
+        crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url=server)
+
+
+def test_funding_rates_are_pulled_and_joined(server: str, tmp_path: Path) -> None:
+    perpetual = {"exchange": "binance", "symbol": "BTC/USDT:USDT"}
+    pulled = crypto_exchange.pull_funding(tmp_path, **perpetual, since="2024-01-01", base_url=server)
+    funding = crypto_exchange.load_funding(tmp_path, **perpetual)
+    assert pulled.rows == len(funding.time) == (NOW - LISTED) // (8 * HOUR) + 1
+    np.testing.assert_allclose(funding.time, (LISTED + 3) / 1000.0 + 28_800.0 * np.arange(len(funding.time)))
+    crypto_exchange.pull(tmp_path, **perpetual, timeframe="1h", since="2024-01-01", base_url=server)
+    candles = crypto_exchange.load(tmp_path, **perpetual, timeframe="1h")
+    assert examine(candles).faults == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"exchange": "binanze"}, "unknown exchange 'binanze'"),
+        ({"symbol": "BTC/EUR"}, "binance has no market 'BTC/EUR'; alike: BTC/USDT"),
+        ({"timeframe": "7h"}, "timeframe '7h' is not served by binance; it has"),
+        ({"timeframe": "1M"}, "timeframe must be a number and one of s, m, h, d, w, such as 1h, got '1M'"),
+        ({"since": "last week"}, "since must be an ISO date such as 2020-01-01, got 'last week'"),
+        ({"since": "2025-01-01"}, "since '2025-01-01' is not before"),
+    ],
+)
+def test_wrong_arguments_are_named(server: str, tmp_path: Path, change: dict[str, str], message: str) -> None:
+    arguments = {**BITCOIN, "since": "2024-01-01", **change}
+    with pytest.raises(ValueError, match=message):
+        crypto_exchange.pull(tmp_path, base_url=server, **arguments)
+
+
+def test_funding_of_a_spot_market_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="'BTC/USDT' is spot, did you mean 'BTC/USDT:USDT'"):
+        crypto_exchange.pull_funding(tmp_path, exchange="binance", symbol="BTC/USDT", since="2024-01-01")
