@@ -44,7 +44,8 @@ class Desk:
         listed = self.context.get("options") or [self.context.get("option")]
         self.series = [read_leg(row) for row in listed if isinstance(row, dict)]
         self.chain = [read_leg(row) for row in self.context.get("chain", []) if isinstance(row, dict)]
-        self.contracts = _first_number(self.context, "contracts", "contracts_held") or 1.0
+        sold = _first_number(self.context, "contracts_sold")
+        self.contracts = _first_number(self.context, "contracts", "contracts_held") or (-sold if sold else 1.0)
         self.built: list[Leg] = []
         self._quote: dict[str, Any] = {}
 
@@ -69,6 +70,9 @@ class Desk:
             return [read_leg(row) for row in listed]
         if self.chain:
             return await self._choose(structures.candidates(self.text, self.chain, self.market))
+        if self.series and "only leg is the hedge" in self.text:
+            delta = (await self.first_quote())["delta"] * self.contracts * SHARES_A_CONTRACT
+            return [Leg("stock", -round(delta), price=self.market.spot)]
         if self.series and self.series[0].price is not None and "hedge" in self.text:
             return await self._delta_neutral()
         return structures.synthetic_stock(self.text, self.series)
@@ -198,7 +202,7 @@ async def _profit_at_end(desk: Desk, description: str) -> float | None:
 FIGURES: tuple[tuple[str, Figure], ...] = (
     (r"call_(?:price|value)", _of_kind("call")),
     (r"put_(?:price|value)", _of_kind("put")),
-    (r"(?:model|fair)_value|option_price", _model_value),
+    (r"(?:(?:model|fair)_)?value|option_price", _model_value),
     (r"implied_volatility", _implied),
     (r"value_gap", _value_gap),
     (r"delta", _greek("delta")),
@@ -211,7 +215,8 @@ FIGURES: tuple[tuple[str, Figure], ...] = (
     (r"probability_of_profit", _outcome("probability_of_profit")),
     (r"breakeven(?:_low)?", _breakeven(0)),
     (r"breakeven_high", _breakeven(-1)),
-    (r"return_on_risk", _return_on_risk),
+    (r"return_on_risk|reward_to_risk", _return_on_risk),
+    (r"cost|net_cost", _outcome("net_cost")),
     (r"profit_at_end_price", _profit_at_end),
     (r"profit_after_fall", _move(-1.0)),
     (r"profit_after_rise", _move(1.0)),
@@ -230,6 +235,8 @@ async def answer(body: dict[str, Any], toolbox: Toolbox) -> str | None:
     for path, description in asked_figures(schema).items():
         # Figures of a built position say so; the others are about the first series, held as it is.
         desk.built = strategy if "your position" in description or not desk.series else []
+        if "hedge together" in description and desk.series:
+            desk.built = [*await desk.held(), *strategy]
         work = next((figure for pattern, figure in FIGURES if re.fullmatch(pattern, path[-1])), None)
         value = await _tried(work(desk, description)) if work and (desk.built or desk.series) else None
         if value is not None:

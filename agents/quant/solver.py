@@ -7,6 +7,7 @@ import logging
 from typing import Any
 
 import analytical
+import attribution
 import company
 import event_order
 import formula_list
@@ -21,6 +22,7 @@ logger = logging.getLogger("agent")
 
 WAYS = (
     analytical.answer,
+    attribution.answer,
     options_desk.answer,
     formula_list.answer,
     event_order.answer,
@@ -56,6 +58,10 @@ async def _first_answer(body: dict[str, Any], toolbox: Toolbox) -> str:
             answer = await way(body, toolbox)
         except ToolFailure as failure:
             logger.warning("%s: %s", way.__module__, failure)
+            continue
+        except (LookupError, TypeError, ValueError, ArithmeticError):
+            # A question in a shape that this way does not expect; another way may understand it.
+            logger.exception("%s does not understand the question", way.__module__)
             continue
         if answer is not None:
             return answer
