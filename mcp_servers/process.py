@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -61,6 +62,9 @@ def main() -> None:
     except ServerStartError as error:
         print(json.dumps({"error": str(error)}), flush=True)
         sys.exit(1)
+    if not orders["keep_state"]:
+        # The harness does this too, unless it was killed.
+        shutil.rmtree(orders["state_dir"], ignore_errors=True)
     # Worker threads of a call in progress must not keep the process alive.
     os._exit(0)
 
@@ -104,6 +108,7 @@ class ServerProcess:
             "host": self._setting.host,
             "key": self._setting.key.hex(),
             "state_dir": str(self._setting.state_dir),
+            "keep_state": self._setting.keep_state,
             "public_host": self._setting.public_host,
         }
         with suppress(BrokenPipeError):

@@ -168,10 +168,18 @@ def start_servers(
         raise ValueError(f"backend must be 'ray' or 'process', got {backend!r}")
     for name, port in chosen.items():
         bind(host, port, name=name).close()
-    folder = None if state_dir else tempfile.TemporaryDirectory(prefix="traderbench-servers-")
+    folder = (
+        None if state_dir else tempfile.TemporaryDirectory(prefix="traderbench-servers-", ignore_cleanup_errors=True)
+    )
     place = state_dir or Path(folder.name if folder else "")
     place.mkdir(parents=True, exist_ok=True)
-    setting = Setting(host=host, key=key or access.new_key(), state_dir=place, public_host=public_host)
+    setting = Setting(
+        host=host,
+        key=key or access.new_key(),
+        state_dir=place,
+        keep_state=state_dir is not None,
+        public_host=public_host,
+    )
     try:
         groups = _ray_groups(chosen, setting) if backend == "ray" else _process_groups(chosen, setting)
     except BaseException:

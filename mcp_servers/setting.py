@@ -28,6 +28,8 @@ class Setting:
     state_dir
         Folder where call logs and accounts are written through, so that they survive a restart; None keeps them in
         memory.
+    keep_state
+        Whether ``state_dir`` stays when the run is over.
     public_host
         Name under which agents reach the servers when it is not ``host`` (in containers).
     """
@@ -36,6 +38,7 @@ class Setting:
     key: bytes
     standalone: Grant | None = None
     state_dir: Path | None = None
+    keep_state: bool = True
     public_host: str | None = None
 
 

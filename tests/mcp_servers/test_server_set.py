@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -161,6 +162,24 @@ def test_no_process_outlives_its_set() -> None:
     running.close()
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
+
+
+def test_a_killed_harness_leaves_no_process_and_no_folder() -> None:
+    program = (
+        "import time; from mcp_servers.server_set import start_servers; s = start_servers(['risk'], ports='auto');"
+        "print(s._groups[0].pid, s._setting.state_dir, flush=True); time.sleep(60)"
+    )
+    harness = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert harness.stdout is not None
+    child, folder = harness.stdout.readline().split()
+    assert Path(folder).is_dir()
+    harness.kill()
+    harness.wait()
+    harness.stdout.close()
+    deadline = time.monotonic() + 10
+    while Path(folder).exists() or Path(f"/proc/{child}/cmdline").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_an_unknown_server_is_an_error_that_lists_the_known_ones() -> None:
