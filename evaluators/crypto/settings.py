@@ -32,7 +32,7 @@ class TransformChoice:
     params: Mapping[str, Json] = field(default_factory=dict)
 
 
-DEFAULT_TRANSFORMS = tuple(TransformChoice(name) for name in ("baseline", "noisy", "meta", "adversarial"))
+DEFAULT_TRANSFORMS = ("baseline", "noisy", "meta", "adversarial")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Settings:
         Episodes in one message; None sends all of them, 1 gives the published one-episode message.
     """
 
-    transforms: tuple[TransformChoice, ...] = DEFAULT_TRANSFORMS
+    transforms: tuple[TransformChoice, ...]
     windows: int = 16
     bars: int = 28
     decision_every: int | None = None
@@ -69,7 +69,12 @@ class Settings:
 
 def parse(options: Mapping[str, Json]) -> Settings:
     """Return the settings; an unknown key or value raises ``ValueError`` naming it and what is allowed."""
-    allowed = list(Settings.__dataclass_fields__)
+    allowed = [*Settings.__dataclass_fields__, "severity"]
+    if "hf_dataset" in options:
+        raise ValueError(
+            f"crypto: hf_dataset {options['hf_dataset']!r} is not fetched by this dataset; download its candle files "
+            "and give their folder as path, or leave both out for simulated markets"
+        )
     for key in options:
         if key not in allowed:
             near = get_close_matches(str(key), allowed, n=1)
@@ -82,7 +87,7 @@ def parse(options: Mapping[str, Json]) -> Settings:
     if path is not None and not isinstance(path, str):
         raise ValueError(f"crypto: path must be a folder or file of candles, got {path!r}")
     settings = Settings(
-        transforms=tuple(choice(item) for item in items(options.get("transforms"))) or DEFAULT_TRANSFORMS,
+        transforms=tuple(choice(item, options.get("severity", 1.0)) for item in items(options.get("transforms"))),
         windows=whole(options, "windows", 64 if mode == "strategy" else 16, low=2, high=4096),
         bars=whole(options, "bars", 500 if mode == "strategy" else 28, low=2, high=100_000),
         decision_every=optional_whole(options, "decision_every", low=1, high=1440),
@@ -100,26 +105,23 @@ def parse(options: Mapping[str, Json]) -> Settings:
 def items(value: Json) -> list[Json]:
     """Return the entries of ``transforms``."""
     if value is None:
-        return []
+        return list(DEFAULT_TRANSFORMS)
     if not isinstance(value, list | tuple) or not value:
         raise ValueError(f"crypto: transforms must be a list of names or of {{name, severity, ...}}, got {value!r}")
     return list(value)
 
 
-def choice(item: Json) -> TransformChoice:
-    """Return one market condition; its name, severity and parameters are checked against the transform."""
-    if isinstance(item, str):
-        made = TransformChoice(item)
-    elif isinstance(item, Mapping) and isinstance(item.get("name"), str):
-        severity = item.get("severity", 1.0)
-        if isinstance(severity, bool) or not isinstance(severity, int | float):
-            raise ValueError(f"crypto: severity of transform {item['name']!r} must be a number, got {severity!r}")
-        params = {key: value for key, value in item.items() if key not in ("name", "severity")}
-        made = TransformChoice(item["name"], float(severity), params)
-    else:
+def choice(item: Json, severity: Json) -> TransformChoice:
+    """Return one market condition, checked against the transform; ``severity`` is for those that state none."""
+    entry = {"name": item} if isinstance(item, str) else item
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
         raise ValueError(f"crypto: a transform is a name or {{name, severity, ...}}, got {item!r}")
-    transforms.check(made.name, severity=made.severity, **made.params)
-    return made
+    own = entry.get("severity", severity)
+    if isinstance(own, bool) or not isinstance(own, int | float):
+        raise ValueError(f"crypto: severity of transform {entry['name']!r} must be a number, got {own!r}")
+    params = {key: value for key, value in entry.items() if key not in ("name", "severity")}
+    transforms.check(entry["name"], severity=float(own), **params)
+    return TransformChoice(entry["name"], float(own), params)
 
 
 def whole(options: Mapping[str, Json], name: str, default: int, *, low: int, high: int) -> int:
