@@ -270,7 +270,7 @@ def run_stress_test(
     scenarios: Annotated[
         list[StressScenario] | None,
         Field(
-            description='For example {"name": "crash", "spot_change": -0.20}; default: 13 standard ones', max_length=200
+            description='For example {"name": "crash", "spot_change": -0.20}; default: standard ones', max_length=200
         ),
     ] = None,
 ) -> StressResult:

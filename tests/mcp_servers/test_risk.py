@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mcp_servers import options, risk
+from pricing.risk import SCENARIOS
 
 SERVER = risk.build_server()
 Ask = Callable[..., Any]
@@ -83,7 +84,7 @@ def test_a_stress_test_reprices_options_and_shares(ask: Ask) -> None:
 
 def test_the_standard_stress_test_has_a_crash(ask: Ask) -> None:
     answer = ask(SERVER, "run_stress_test", portfolio={"positions": [CALL | {"quantity": -3}]})
-    assert len(answer["scenario"]) == 13
+    assert answer["scenario"] == [scenario.name for scenario in SCENARIOS]
     assert answer["worst_profit_and_loss"] == min(answer["profit_and_loss"]) < 0
 
 
