@@ -73,11 +73,14 @@ class Template:
         FAB++ category, or the field's name for this work.
     draw
         Draws one assignment.
+    servers
+        Tool servers without which it cannot be done.
     """
 
     name: str
     category: str
     draw: Callable[[random.Random], Assignment]
+    servers: tuple[str, ...] = ()
 
     def case(self, assignment: Assignment, task_id: str) -> Case:
         """Return the task and its session."""
@@ -92,5 +95,17 @@ class Template:
             answer_format=deliverables.answer_format((assignment.table.name, assignment.memo.name)),
             answer_schema=deliverables.SCHEMA,
             context=assignment.inputs,
+            servers=self.servers,
         )
         return Case(task, lambda: SingleTurn(task, judge=assignment.judge, gold_text=assignment.perfect_reply()))
+
+
+def limit_near(rng: random.Random, value: float) -> float:
+    """Draw a limit 5% to 25% away from a positive value, on either side, with three significant digits."""
+    factor = rng.uniform(0.75, 0.95) if rng.random() < 0.5 else rng.uniform(1.05, 1.25)
+    return float(f"{value * factor:.3g}")
+
+
+def any_day(rng: random.Random) -> date:
+    """Draw a date for a memo."""
+    return date(rng.randint(2015, 2026), rng.randint(1, 12), rng.randint(1, 28))

@@ -13,6 +13,9 @@ SECTIONS = ("Summary", "Key figures", "Assumptions", "Conclusion")
 SENDER = "Analyst"
 MIN_WORDS, MAX_WORDS = 80, 400
 MIN_SECTION_WORDS = 12
+EXACT = Tolerance(relative=0.0)
+"""For counts."""
+
 _PLACEHOLDER = re.compile(
     r"\b(?:tbd|tba|xxx+|lorem|ipsum|insert|placeholder|to\s+be\s+(?:completed|determined|filled))\b|\[[^\]\n]*\]|<[^>\n]*>"
     r"|\.\.\.\.|…",
@@ -36,7 +39,7 @@ class Figure:
     value: float
     kind: Kind
     meaning: str = ""
-    tolerance: Tolerance = field(default_factory=lambda: Tolerance(relative=0.002, absolute=0.0))
+    tolerance: Tolerance = field(default_factory=lambda: Tolerance(relative=0.005))
     unit: str = ""
 
     def write(self) -> str:
@@ -90,11 +93,13 @@ class Memo:
         listed = "; ".join(f"{f.label}{f' ({f.meaning})' if f.meaning else ''}" for f in self.figures)
         verdicts = " or ".join(f"**{verdict}**" for verdict in self.verdicts)
         return (
-            f"`{self.name}`: a Markdown memo of {MIN_WORDS} to {MAX_WORDS} words. It opens with the four lines "
-            f"`To: {self.recipient}`, `From: {SENDER}`, `Date: {self.written_on}` and `Subject: ...` (naming "
+            f"`{self.name}`: a Markdown memo of {MIN_WORDS} to {MAX_WORDS} words. It opens with the four lines `To: "
+            f"{self.recipient}`, `From: {SENDER}`, `Date: {self.written_on}` and `Subject: ...` (naming "
             f"{self.subject}), followed by the sections {', '.join(f'`## {s}`' for s in SECTIONS)} in this order, "
-            f"the summary and the assumptions with at least {MIN_SECTION_WORDS} words of prose each. Key figures holds "
-            f"one line `- Label: value` for each of: {listed}. The conclusion states {verdicts}: {self.verdict_rule}"
+            f"the summary and the assumptions with at least {MIN_SECTION_WORDS} words of prose each. Key figures "
+            f"holds one line `- Label: value` for each of: {listed}; a figure is right within 0.5%, a count exactly. "
+            "Write amounts in full dollars or with thousand, million or billion (K, M, B). The conclusion states "
+            f"{verdicts}: {self.verdict_rule}"
         )
 
     def render(self) -> str:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from evaluators.answers import Refusal, Tolerance, numbers_match, read_number
+from evaluators.answers import Kind, Refusal, Tolerance, numbers_match, read_number
 from evaluators.professional.marks import Mark
 
 ColumnKind: TypeAlias = Literal["key", "money", "number", "percent"]
 Cell: TypeAlias = str | float
 
 MAX_ROWS = 2_000
+_READ_AS: dict[ColumnKind, Kind] = {"key": "any", "money": "currency", "number": "number", "percent": "percent"}
 _PLAIN = re.compile(r"-?[0-9]+(?:\.([0-9]+))?")
 
 
@@ -37,7 +38,13 @@ class Column:
     kind: ColumnKind
     meaning: str
     decimals: int = 2
-    tolerance: Tolerance = field(default_factory=lambda: Tolerance(relative=0.001, absolute=0.05))
+
+    @property
+    def tolerance(self) -> Tolerance:
+        """0.1% of the value, or two units of the last decimal asked for; whole numbers are exact."""
+        if self.decimals == 0:
+            return Tolerance(relative=0.0, absolute=0.0)
+        return Tolerance(relative=0.001, absolute=2 * 10.0**-self.decimals)
 
     def write(self, value: Cell) -> str:
         """Return a cell as it is asked for."""
@@ -50,10 +57,7 @@ class Column:
         """Return whether a given cell holds the right value, however it is written."""
         if isinstance(gold, str):
             return cell.strip().lower() == gold.lower()
-        kind = {"money": "currency", "percent": "percent"}.get(self.kind, "number")
-        stated = read_number(
-            cell, kind="currency" if kind == "currency" else "percent" if kind == "percent" else "number"
-        )
+        stated = read_number(cell, kind=_READ_AS[self.kind])
         return not isinstance(stated, Refusal) and numbers_match(
             stated.value, gold, relative=self.tolerance.relative, absolute=self.tolerance.absolute
         )
@@ -87,7 +91,8 @@ class Table:
         listed = "; ".join(f"`{column.name}` {column.meaning}{self._written(column)}" for column in self.columns)
         return (
             f"`{self.name}`: comma-separated, one header line, these columns in this order: {listed}. "
-            "Numbers are plain, without currency signs, percent signs and thousands separators."
+            "Numbers are plain, without currency signs, percent signs and thousands separators; a cell is right within "
+            "0.1% or two units of its last decimal, a whole number exactly."
         )
 
     @staticmethod
