@@ -7,6 +7,7 @@ import logging
 from typing import Any
 
 import analytical
+import assignments
 import attribution
 import company
 import event_order
@@ -22,6 +23,7 @@ logger = logging.getLogger("agent")
 
 WAYS = (
     analytical.answer,
+    assignments.answer,
     attribution.answer,
     options_desk.answer,
     formula_list.answer,
