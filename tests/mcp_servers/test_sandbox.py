@@ -91,7 +91,7 @@ WORKS = {
     "scipy.linalg": "from scipy import linalg\nresult = linalg.det([[2, 0], [0, 3]])",
     "numpy.fft": "import numpy as np\nresult = abs(np.fft.fft(np.ones(8))[0])",
     "numpy.svd": "import numpy as np\nresult = np.linalg.svd(np.diag([3.0, 1.0]))[1]",
-    "numpy.eig": "import numpy as np\nresult = sorted(np.linalg.eigvals(np.diag([3.0, 1.0])))",
+    "numpy.eig": "import numpy as np\nresult = sorted(np.linalg.eigvals(np.diag([3.0, 1.0])).real)",
     "pandas zones": "import pandas as pd\nresult = pd.Timestamp('2024-07-01', tz='UTC').tz_convert('Asia/Tokyo').hour",
     "pandas rolling": "import pandas as pd\nresult = pd.Series([1.0, 2.0, 3.0]).rolling(2).mean().iloc[-1]",
     "pandas csv": "import io, pandas as pd\nresult = pd.read_csv(io.StringIO('a,b\\n1,2')).b.sum()",

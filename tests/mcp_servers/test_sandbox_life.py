@@ -55,8 +55,12 @@ def command_of(pid: int) -> str:
     return Path(f"/proc/{pid}/cmdline").read_text()
 
 
-def exists(pid: int) -> bool:
-    return Path(f"/proc/{pid}").exists()
+def runs(pid: int) -> bool:
+    """Return whether ``pid`` lives; an orphan that the machine's init has yet to collect does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def eventually(holds: Callable[[], bool], within_s: float = GONE_WITHIN_S) -> bool:
@@ -103,7 +107,7 @@ def test_many_calls_do_not_make_host_or_zygote_grow(pool: Pool) -> None:
         pool.execute("1")
     (zygote,) = zygotes()
     before = open_descriptors(), resident_bytes(zygote), resident_bytes(os.getpid())
-    for _ in range(300):
+    for _ in range(200):
         assert pool.execute("x = bytearray(10**6)", data="x" * 10_000).error_class is None
     assert zygotes() == [zygote]
     assert descendants(zygote) == []
@@ -127,7 +131,7 @@ def test_a_forbidden_system_call_costs_the_zygote_its_place(pool: Pool) -> None:
     outcome = pool.execute("import ctypes\nctypes.CDLL(None).ptrace(0, 0, 0, 0)")
     assert outcome.killed_by == "policy_violation"
     assert pool.execute("1 + 1").result == 2
-    assert eventually(lambda: not exists(before))
+    assert eventually(lambda: not runs(before))
 
 
 @pytest.mark.parametrize("which", ["the zygote", "what started it"])
@@ -140,7 +144,7 @@ def test_a_call_whose_zygote_is_killed_is_tried_again(pool: Pool, which: str) ->
     os.kill(processes[0] if which == "what started it" else processes[-2], signal.SIGKILL)
     assert answer.result().result == 7
     executor.shutdown()
-    assert eventually(lambda: not any(map(exists, processes)))
+    assert eventually(lambda: not any(map(runs, processes)))
 
 
 HOST = """
@@ -167,7 +171,7 @@ def test_kill_9_of_the_host_in_mid_call_leaves_no_process() -> None:
     host.kill()
     host.wait()
     host.stdout.close()
-    assert eventually(lambda: not any(map(exists, below))), [pid for pid in below if exists(pid)]
+    assert eventually(lambda: not any(map(runs, below)), within_s=1.0), [pid for pid in below if runs(pid)]
 
 
 def test_calls_run_side_by_side_and_a_slow_one_holds_up_nobody(pool: Pool) -> None:
