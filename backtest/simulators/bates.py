@@ -25,12 +25,14 @@ FUNDING_SECONDS = 28_800.0
 class Parameters(NamedTuple):
     """Parameters of the process; rates are per year of 365 days, log returns.
 
+    The defaults are set so that hourly bars show the figures of ``FACTS`` in ``backtest.simulators.facts``.
+
     Attributes
     ----------
     start_price, start_volume
         First open, quote currency; typical volume of one bar, base currency.
     drift
-        Drift of the log price for each regime, ``[regimes]``, per year.
+        Drift of the price for each regime (calm, usual, turbulent), ``[regimes]``, per year.
     variance
         Long-run variance for each regime, ``[regimes]``, per year.
     jump_rate
@@ -41,31 +43,38 @@ class Parameters(NamedTuple):
         Heston: per year; per sqrt(year) of the variance's square root; between return and variance shocks.
     jump_mean, jump_volatility
         Of the log jump.
-    volume_persistence, volume_noise, volume_to_move
-        AR(1) coefficient per bar and shock of log volume; how much a move of one standard deviation adds to it.
-    funding_base, funding_persistence, funding_noise, funding_to_return, funding_cap
-        Funding of each 8 hours: its mean; AR(1) coefficient per interval; shock; dependence on the return of the
-        interval; the venue's cap.
+    volume_persistence, volume_noise
+        AR(1) coefficient per bar and shock of log volume.
+    volume_to_volatility, volume_to_move
+        How much log volume grows with the log of variance, and with a move of one standard deviation.
+    premium_mean, premium_persistence, premium_noise, premium_to_return
+        Premium of the future over the index, one value each 8 hours: mean; AR(1) coefficient; shock; dependence on the
+        log return of the 8 hours.
+    funding_interest, funding_clamp, funding_cap
+        The venue's rule: ``premium + clip(interest - premium, -clamp, clamp)``, within the cap.
     """
 
     start_price: Number = 50_000.0
     start_volume: Number = 3_000.0
-    drift: PerRegime = (0.4, 0.0, -0.6)
-    variance: PerRegime = (0.16, 0.36, 1.20)
-    jump_rate: PerRegime = (20.0, 50.0, 200.0)
-    switch_rate: PerRegime = (12.0, 12.0, 36.0)
-    mean_reversion: Number = 60.0
-    vol_of_vol: Number = 6.0
-    correlation: Number = -0.2
-    jump_mean: Number = -0.003
-    jump_volatility: Number = 0.025
-    volume_persistence: Number = 0.9
-    volume_noise: Number = 0.3
-    volume_to_move: Number = 0.35
-    funding_base: Number = 1e-4
-    funding_persistence: Number = 0.8
-    funding_noise: Number = 6e-5
-    funding_to_return: Number = 0.004
+    drift: PerRegime = (0.3, 0.2, -0.5)
+    variance: PerRegime = (0.13, 0.28, 0.9)
+    jump_rate: PerRegime = (60.0, 150.0, 500.0)
+    switch_rate: PerRegime = (8.0, 7.0, 25.0)
+    mean_reversion: Number = 300.0
+    vol_of_vol: Number = 14.0
+    correlation: Number = -0.3
+    jump_mean: Number = -0.002
+    jump_volatility: Number = 0.02
+    volume_persistence: Number = 0.75
+    volume_noise: Number = 0.45
+    volume_to_volatility: Number = 0.4
+    volume_to_move: Number = 0.25
+    premium_mean: Number = 1e-4
+    premium_persistence: Number = 0.94
+    premium_noise: Number = 1.6e-4
+    premium_to_return: Number = 0.004
+    funding_interest: Number = 1e-4
+    funding_clamp: Number = 5e-4
     funding_cap: Number = 0.0075
 
 
@@ -113,7 +122,8 @@ def simulate(
     time = jnp.floor(start_time / FUNDING_SECONDS) * FUNDING_SECONDS + bar_seconds * jnp.arange(bars)
     pays = jnp.floor(time / FUNDING_SECONDS) != jnp.floor((time - bar_seconds) / FUNDING_SECONDS)
     variances = jnp.asarray(values.variance)
-    regime = jax.random.randint(jax.random.fold_in(key, 1), (), 0, variances.shape[0])
+    # Leaving to every other regime with equal chance, the share of time in one is inverse to its rate of leaving.
+    regime = jax.random.categorical(jax.random.fold_in(key, 1), -jnp.log(jnp.asarray(values.switch_rate)))
     zero = jnp.zeros(())
     start = _Process(regime, variances[regime], jnp.log(values.start_price), zero, zero, zero)
     _, candles = lax.scan(partial(_bar, parameters=values, dt=dt), start, (draws, pays))
@@ -140,16 +150,26 @@ def _bar(
     high = process.log_price + 0.5 * (log_return + swing[0])
     low = process.log_price + 0.5 * (log_return - swing[1])
     close = process.log_price + log_return
-    move = jnp.abs(log_return) / jnp.sqrt(jnp.mean(jnp.asarray(p.variance)) * dt)
+    usual = jnp.mean(jnp.asarray(p.variance))
+    heat = 0.5 * jnp.log(jnp.maximum(positive, 0.01 * usual) / usual)
+    move = jnp.abs(log_return) / jnp.sqrt(jnp.maximum(positive, 0.01 * usual) * dt)
     log_volume = p.volume_persistence * process.log_volume + p.volume_noise * z[3]
-    volume = p.start_volume * jnp.exp(log_volume + p.volume_to_move * (move - 0.8))
-    premium = p.funding_persistence * process.premium + p.funding_noise * z[4]
-    premium = jnp.where(pays, premium + p.funding_to_return * process.interval_return, process.premium)
-    funding = jnp.where(pays, jnp.clip(p.funding_base + premium, -p.funding_cap, p.funding_cap), 0.0)
+    busy = p.volume_to_volatility * 2.0 * heat + p.volume_to_move * jnp.minimum(move, 8.0)
+    volume = p.start_volume * jnp.exp(log_volume + busy)
+    shock = p.premium_noise * z[4] + p.premium_to_return * process.interval_return
+    premium = jnp.where(pays, p.premium_persistence * process.premium + shock, process.premium)
+    funding = jnp.where(pays, funding_rate(premium + p.premium_mean, p), 0.0)
     interval_return = jnp.where(pays, 0.0, process.interval_return) + log_return
     candle = (jnp.exp(process.log_price), jnp.exp(high), jnp.exp(low), jnp.exp(close))
     after = _Process(regime, variance, close, log_volume, premium, interval_return)
     return after, (*_ordered(*candle), volume, funding)
+
+
+def funding_rate(premium: jax.Array, p: Parameters) -> jax.Array:
+    """Return the rate that the venue makes of a premium: the interest, while the premium is not far from it."""
+    away = p.funding_interest - premium
+    rate = jnp.where(jnp.abs(away) <= p.funding_clamp, p.funding_interest, premium + jnp.sign(away) * p.funding_clamp)
+    return jnp.clip(rate, -p.funding_cap, p.funding_cap)
 
 
 def _ordered(open_: jax.Array, high: jax.Array, low: jax.Array, close: jax.Array) -> tuple[jax.Array, ...]:
