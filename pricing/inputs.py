@@ -17,7 +17,7 @@ def is_traced(value: object) -> bool:
 
 def floats(named: Mapping[str, ArrayLike]) -> list[jax.Array]:
     """Bring named arguments to one float dtype (float64 unless an array is float32) and one shape."""
-    values = list(named.values())
+    values = [value if isinstance(value, jax.Array | float | int) else np.asarray(value) for value in named.values()]
     dtype = jnp.result_type(*values)
     if not jnp.issubdtype(dtype, jnp.floating):
         dtype = jnp.dtype("float64")

@@ -1,23 +1,76 @@
-"""Risk of option books: value at risk, expected shortfall, stress, attribution. A loss is positive."""
+"""Risk of option books: value at risk, expected shortfall, stress, attribution. A loss is positive.
+
+A sample of profits (:func:`simulated_profits`, :func:`historical_profits`, or your own) goes into
+:func:`value_at_risk` and :func:`expected_shortfall`; closed forms stand beside them.
+"""
 
 from pricing.risk.attribution import Attribution, attribution
-from pricing.risk.book import Book, revalue
+from pricing.risk.backtest import (
+    CoverageTest,
+    christoffersen,
+    christoffersen_independence,
+    exceedances,
+    kupiec,
+)
+from pricing.risk.book import Book, book_of, revalue
+from pricing.risk.component import component_value_at_risk
 from pricing.risk.estimate import Estimate, expected_shortfall, value_at_risk
-from pricing.risk.parametric import normal_expected_shortfall, normal_value_at_risk
-from pricing.risk.stress import SCENARIOS, Scenario, StressOutcome, stress
+from pricing.risk.explain import Move, explain
+from pricing.risk.parametric import (
+    DeltaNormal,
+    cornish_fisher_value_at_risk,
+    delta_normal_value_at_risk,
+    normal_expected_shortfall,
+    normal_value_at_risk,
+)
+from pricing.risk.performance import drawdown, max_drawdown, sharpe_ratio, sortino_ratio
+from pricing.risk.simulation import (
+    Gaussian,
+    Jumps,
+    StudentT,
+    historical_profits,
+    simulate_log_returns,
+    simulated_profits,
+    stressed_correlation,
+)
+from pricing.risk.stress import HISTORICAL_SCENARIOS, SCENARIOS, Scenario, StressOutcome, stress
 
 __all__ = [
+    "HISTORICAL_SCENARIOS",
     "SCENARIOS",
     "Attribution",
     "Book",
+    "CoverageTest",
+    "DeltaNormal",
     "Estimate",
+    "Gaussian",
+    "Jumps",
+    "Move",
     "Scenario",
     "StressOutcome",
+    "StudentT",
     "attribution",
+    "book_of",
+    "christoffersen",
+    "christoffersen_independence",
+    "component_value_at_risk",
+    "cornish_fisher_value_at_risk",
+    "delta_normal_value_at_risk",
+    "drawdown",
+    "exceedances",
     "expected_shortfall",
+    "explain",
+    "historical_profits",
+    "kupiec",
+    "max_drawdown",
     "normal_expected_shortfall",
     "normal_value_at_risk",
     "revalue",
+    "sharpe_ratio",
+    "simulate_log_returns",
+    "simulated_profits",
+    "sortino_ratio",
     "stress",
+    "stressed_correlation",
     "value_at_risk",
 ]

@@ -23,6 +23,8 @@ class Scenario:
         Relative move of every underlying; -0.2 is a fall of 20%.
     volatility_change
         Added to every volatility; 0.10 is ten points.
+    skew_change
+        Added to the slope of volatility in log-strike; -0.10 makes a strike 10% below the spot one point dearer.
     rate_change
         Added to the rate; 0.01 is 100 basis points.
     days_passed
@@ -32,6 +34,7 @@ class Scenario:
     name: str
     spot_change: float = 0.0
     volatility_change: float = 0.0
+    skew_change: float = 0.0
     rate_change: float = 0.0
     days_passed: float = 0.0
 
@@ -45,11 +48,22 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="spot +20%", spot_change=0.20),
     Scenario(name="volatility +10 points", volatility_change=0.10),
     Scenario(name="volatility -5 points", volatility_change=-0.05),
+    Scenario(name="skew: puts dearer", skew_change=-0.20),
     Scenario(name="rate +100 bp", rate_change=0.01),
     Scenario(name="rate -100 bp", rate_change=-0.01),
     Scenario(name="one week passes", days_passed=7.0),
     Scenario(name="crash: spot -20%, volatility +25 points", spot_change=-0.20, volatility_change=0.25),
     Scenario(name="melt-up: spot +10%, volatility -5 points", spot_change=0.10, volatility_change=-0.05),
+)
+
+
+# Moves of the S&P 500 and of the VIX (1987: its predecessor VXO, reconstructed by Cboe), close to close.
+HISTORICAL_SCENARIOS: tuple[Scenario, ...] = (
+    Scenario(name="1987-10-19 Black Monday", spot_change=-0.2047, volatility_change=1.1382),
+    Scenario(name="2008-10-15 crisis day", spot_change=-0.0903, volatility_change=0.1412),
+    Scenario(name="2018-02-05 volatility spike", spot_change=-0.0410, volatility_change=0.2001),
+    Scenario(name="2020-03-16 pandemic day", spot_change=-0.1198, volatility_change=0.2486),
+    Scenario(name="2024-08-05 carry unwind", spot_change=-0.0300, volatility_change=0.1518),
 )
 
 
@@ -109,6 +123,7 @@ def stress(
         rate=np.array([rate + scenario.rate_change for scenario in scenarios]),
         dividend_yield=dividend_yield,
         volatility_change=np.array([scenario.volatility_change for scenario in scenarios]),
+        skew_change=np.array([scenario.skew_change for scenario in scenarios]),
         years_passed=np.array([scenario.days_passed / 365.0 for scenario in scenarios]),
     )
     return tuple(

@@ -2,7 +2,6 @@
 
 from pricing.strategy.analysis import Analysis, NetGreeks, analyze
 from pricing.strategy.distribution import TerminalDistribution
-from pricing.strategy.explain import Move, explain
 from pricing.strategy.leg import Leg
 from pricing.strategy.margin import Margin, margin
 from pricing.strategy.structure import Structure, classify
@@ -11,12 +10,10 @@ __all__ = [
     "Analysis",
     "Leg",
     "Margin",
-    "Move",
     "NetGreeks",
     "Structure",
     "TerminalDistribution",
     "analyze",
     "classify",
-    "explain",
     "margin",
 ]

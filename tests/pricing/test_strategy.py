@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pricing import black_scholes
-from pricing.strategy import Leg, Move, TerminalDistribution, analyze, explain
+from pricing.risk import Move, explain
+from pricing.strategy import Leg, TerminalDistribution, analyze
 
 MARKET = {"spot": 100.0, "time_to_expiry": 0.25, "rate": 0.04, "dividend_yield": 0.01, "volatility": 0.3}
 
