@@ -14,7 +14,11 @@ JsonObject: TypeAlias = dict[str, Any]
 MAX_CHARS = 200_000
 MAX_DEPTH = 16
 MAX_OBJECTS_TRIED = 200
+SEARCH_BUDGET = 10 * MAX_CHARS
+"""Limits of the search for objects inside prose, in attempts and decoded characters: no reply takes long to read."""
+
 _TRAILING = "text after the object"
+_OBJECT_START = re.compile(r"\{\s{0,40}[\"}]")
 _FENCE = re.compile(r"```[ \t]*(?:json|JSON)?[ \t]*\r?\n(.*?)```", re.DOTALL)
 
 
@@ -113,18 +117,20 @@ def embedded_objects(text: str) -> list[JsonObject]:
     found: list[JsonObject] = []
     if len(text) > MAX_CHARS:
         return found
-    position = text.find("{")
-    for _ in range(MAX_OBJECTS_TRIED):
-        if position < 0:
-            break
+    tried, budget, end = 0, SEARCH_BUDGET, 0
+    while tried < MAX_OBJECTS_TRIED and budget > 0 and (opening := _OBJECT_START.search(text, end)):
+        tried, position = tried + 1, opening.start()
         try:
             document, end = _DECODER.raw_decode(text, position)
+        except json.JSONDecodeError as error:
+            budget -= error.pos - position
+            end = position + 1
         except (ValueError, RecursionError):
+            budget -= len(text) - position
             end = position + 1
         else:
             if not _too_deep(text[position:end]) and not _has_lone_surrogate(document):
                 found.append(document)
-        position = text.find("{", end)
     return found
 
 

@@ -10,7 +10,7 @@ from evaluators.answers import Refusal, parse_json_object
 
 MAX_FILES = 10
 MAX_CHARS = 100_000
-_FENCED = re.compile(r"^(`{3,}|~{3,})[ \t]*(?:[a-z]+[ \t]+)?([\w.-]+\.[a-z]{2,4})[ \t]*\n(.*?)^\1[ \t]*$", re.M | re.S)
+_OPENING = re.compile(r"(`{3,}|~{3,})[ \t]*(?:[a-z]+[ \t]+)?([\w.-]+\.[a-z]{2,4})[ \t]*")
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -56,11 +56,26 @@ def _from_json(reply: str) -> list[tuple[str, str]] | Refusal:
     return files
 
 
+def _fenced(reply: str) -> list[tuple[str, str]]:
+    """Return the blocks whose opening line names a file; a block that is never closed is none."""
+    files = []
+    fence, name, lines = "", "", list[str]()
+    for line in reply.splitlines(keepends=True):
+        opening = _OPENING.fullmatch(line.rstrip("\r\n"))
+        if not fence and opening:
+            fence, name, lines = opening[1], opening[2], []
+        elif fence and line.strip() == fence:
+            files.append((name, "".join(lines)))
+            fence = ""
+        elif fence:
+            lines.append(line)
+    return files
+
+
 def read_deliverables(reply: str) -> dict[str, str] | Refusal:
     """Return file name -> content; a refusal when there are none, a name comes twice, or one is too long."""
-    fenced = [(match[2], match[3]) for match in _FENCED.finditer(reply[: MAX_CHARS * MAX_FILES])]
     in_json = _from_json(reply)
-    files = fenced if isinstance(in_json, Refusal) else in_json
+    files = _fenced(reply) if isinstance(in_json, Refusal) else in_json
     if not files:
         return in_json if isinstance(in_json, Refusal) else Refusal("the reply holds no file")
     if len(files) > MAX_FILES:

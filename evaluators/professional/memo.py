@@ -17,7 +17,7 @@ EXACT = Tolerance(relative=0.0)
 """For counts."""
 
 _PLACEHOLDER = re.compile(
-    r"\b(?:tbd|tba|xxx+|lorem|ipsum|insert|placeholder|to\s+be\s+(?:completed|determined|filled))\b|\[[^\]\n]*\]|<[^>\n]*>"
+    r"\b(?:tbd|tba|xxx+|lorem|ipsum|insert|placeholder|to\s+be\s+(?:completed|determined|filled))\b|\[[^\]\n]{0,80}\]|<[^>\n]{0,80}>"
     r"|\.\.\.\.|…",
     re.IGNORECASE,
 )
@@ -174,9 +174,8 @@ def _sections(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     name = ""
     for line in text.splitlines():
-        heading = re.match(r"\s{0,3}#{1,6}\s*(.+?)\s*:?\s*#*\s*$", line)
-        if heading:
-            name = heading[1].replace("*", "").lower()
+        if line.lstrip().startswith("#"):
+            name = line.replace("*", "").strip("# \t").removesuffix(":").strip().lower()
         elif name:
             found[name] = f"{found.get(name, '')}{line}\n"
     return found
@@ -184,6 +183,6 @@ def _sections(text: str) -> dict[str, str]:
 
 def _values(section: str, label: str) -> list[str]:
     """Return what stands beside ``label`` in the section, once for every line that carries it."""
-    pattern = re.compile(rf"^[\s*|•-]*{re.escape(label)}\s*(?::|\||=)\s*(.+?)[\s|]*$", re.I)
+    pattern = re.compile(rf"^[\s*|•-]*{re.escape(label)}\s*(?::|\||=)(.+)$", re.I)
     matches = (pattern.match(line.replace("**", "").replace("__", "")) for line in section.splitlines())
-    return [match[1] for match in matches if match]
+    return [match[1].strip(" \t|") for match in matches if match]

@@ -340,9 +340,12 @@ HOSTILE = st.one_of(
 @example("\n" * 190_000)
 @example("#" * 190_000)
 @example("```json\n" * 20_000)
+@example(('{"a":[' + "1," * 500) * 190)
+@example('{"a":1e999' * 15_000)
 @example('{"answer": "\\ud800"}')
 @example("9" * 200_001)
-@settings(max_examples=200, deadline=5_000)
+@settings(max_examples=200, deadline=None)
+@pytest.mark.timeout(120)
 def test_no_text_makes_a_parser_raise_or_hang(text: str) -> None:
     kinds: tuple[Kind, ...] = ("number", "currency", "percent")
     for kind in kinds:

@@ -439,6 +439,13 @@ def test_hostile_files_are_marked_without_an_error() -> None:
         assert score.value <= 1.0
 
 
+@pytest.mark.timeout(10)
+def test_a_reply_of_many_unclosed_blocks_is_read_quickly() -> None:
+    for reply in ("```a.md\n" * 12_000, "~~~ x\n" * 12_000, "# a: " * 20_000, "- Present value: " + " | x" * 20_000):
+        read_deliverables(reply)
+        hand_in(drawn("bond-ladder", 1)[0], {"memo.md": "## Key figures\n" + reply})
+
+
 def test_the_price_task_names_the_tool_it_needs() -> None:
     assert drawn("value-at-risk", 1)[0].task.servers == ("yfinance",)
 
