@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -77,6 +78,10 @@ class Series:
         """Years to expiry."""
         return self.days / DAYS_PER_YEAR
 
+    def at(self, price: float) -> Series:
+        """Return the series at another price."""
+        return replace(self, price=price)
+
     def context(self) -> dict[str, Json]:
         """Return it as the task shows it."""
         return {
@@ -137,3 +142,16 @@ def quoted_series(
 def _padded(values: Sequence[float], size: int) -> np.ndarray:
     """Repeat the last value, so that every chain is priced by the same compiled program."""
     return np.array([*values, *[values[-1]] * (size - len(values))], float)
+
+
+def draw_market(rng: random.Random) -> tuple[Underlying, int, float]:
+    """Return an underlying, days to expiry, and a step of strikes that suits its volatility."""
+    market = Underlying(
+        spot=float(rng.randint(60, 700)),
+        rate=rng.randint(6, 22) / 400,
+        dividend_yield=rng.randint(0, 10) / 400,
+        volatility=rng.randint(16, 45) / 100,
+    )
+    days = rng.randint(25, 75)
+    step = max(1.0, float(round(market.spot * market.volatility * math.sqrt(days / DAYS_PER_YEAR) / 4)))
+    return market, days, step

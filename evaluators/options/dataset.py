@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from evaluators.contract import Case, Json, Score, Section, SingleTurn
 from evaluators.options import scoring
-from evaluators.options.bank import TEMPLATES, Template, select
+from evaluators.options.bank import PUBLISHED, TEMPLATES, select, sound
 from evaluators.options.problem import LEVEL_TOLERANCE, RELATIVE_TOLERANCE, Problem
 
 VERSION = "1.0"
@@ -42,22 +42,22 @@ class Options:
         if count < 0:
             raise ValueError(f"count must not be negative, got {count}")
         if variant == "drawn":
-            chosen = select(task_types, TEMPLATES)
+            chosen = select(task_types)
             return [_drawn_case(chosen, seed, index) for index in range(count)]
-        printed = select(task_types, [template for template in TEMPLATES if template.printed])
+        printed = select(task_types, published=True)
         if count > len(printed):
             raise ValueError(
                 f"count: the variant 'as_published' holds {len(printed)} such tasks, {count} are asked for"
             )
         order = random.Random(f"{VERSION}/{variant}/{seed}").sample(printed, len(printed))
-        return [_case(template.as_published(), "printed") for template in order[:count]]
+        return [_printed_case(template) for template in order[:count]]
 
     def data_hash(self, options: Mapping[str, Json]) -> str:
         """Return the sha256 of the printed tasks and of fixed draws of every template, with the marking scheme."""
         _read_options(options)
-        rules = [VERSION, scoring.PASS_MARK, RELATIVE_TOLERANCE, LEVEL_TOLERANCE, [t.name for t in TEMPLATES]]
-        probes = [_content(template.sound(random.Random(f"hash/{template.name}"))) for template in TEMPLATES]
-        printed = [_content(template.as_published()) for template in TEMPLATES if template.printed]
+        rules = [VERSION, scoring.PASS_MARK, RELATIVE_TOLERANCE, LEVEL_TOLERANCE, [t.family for t in TEMPLATES]]
+        probes = [_content(sound(template, random.Random(f"hash/{template.family}"))) for template in TEMPLATES]
+        printed = [_content(question.build()) for question in PUBLISHED.values()]
         return hashlib.sha256(json.dumps([rules, probes, printed], sort_keys=True).encode()).hexdigest()
 
 
@@ -79,18 +79,23 @@ def _read_options(options: Mapping[str, Json]) -> tuple[str, list[str]]:
     return variant, list(task_types)
 
 
-def _drawn_case(chosen: Sequence[Template], seed: int, index: int) -> Case:
+def _drawn_case(chosen: Sequence[type[Problem]], seed: int, index: int) -> Case:
     """Every template comes once, in an order of the seed, before any comes again."""
     cycle, place = divmod(index, len(chosen))
     template = random.Random(f"{VERSION}/order/{seed}/{cycle}").sample(chosen, len(chosen))[place]
-    problem = template.sound(random.Random(f"{VERSION}/{template.name}/{seed}/{cycle}"))
-    return _case(problem, f"{seed}/{cycle}")
+    problem = sound(template, random.Random(f"{VERSION}/{template.family}/{seed}/{cycle}"))
+    return _case(problem, f"{seed}/{cycle}", {})
 
 
-def _case(problem: Problem, origin: str) -> Case:
+def _printed_case(template: type[Problem]) -> Case:
+    question = PUBLISHED[template.family]
+    return _case(question.build(), "printed", question.shown())
+
+
+def _case(problem: Problem, origin: str, printed: Mapping[str, Json]) -> Case:
     digest = hashlib.sha256(f"{VERSION}/{problem.family}/{origin}".encode()).hexdigest()[:10]
     task = problem.task(f"options-{problem.family}-{digest}")
-    judge: Callable[[str], Score] = functools.partial(scoring.judge, problem)
+    judge: Callable[[str], Score] = functools.partial(scoring.judge, problem, printed=printed)
     gold = problem.perfect_reply()
     return Case(task=task, open=lambda: SingleTurn(task=task, judge=judge, gold_text=gold))
 

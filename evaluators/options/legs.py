@@ -59,5 +59,5 @@ def _read_leg(leg: Any, series: Sequence[Series], *, stock: bool) -> Holding | R
             return days
         found = [item for item in found if item.days == days]
     if not found:
-        return Refusal(f"no such series can be traded: {leg.get('kind')!r} {strike:g}")
+        return Refusal(f"no such series can be traded: {str(leg.get('kind'))[:20]!r} {strike:g}")
     return Holding(found[0], int(quantity))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from evaluators.contract import Json, Task
 from evaluators.options.chain import Holding, Position, Series
 
 Dimension: TypeAlias = Literal["pnl", "greeks", "risk"]
-Figures: TypeAlias = Mapping[str, float]
+Values: TypeAlias = Mapping[str, float]
 
 DIMENSIONS: tuple[Dimension, ...] = ("pnl", "greeks", "risk")
 RELATIVE_TOLERANCE = 0.05
@@ -21,6 +23,17 @@ LEVEL_TOLERANCE = 0.002
 
 AS_OF = date(2024, 12, 31)
 """Everything that is needed stands in the task; a date is needed only because every task has one."""
+
+_RULES = (
+    "Reply with one JSON object with the keys pnl, greeks, strategy and risk (25 points each). Numbers are JSON "
+    "numbers without units or thousands separators; losses are positive where the name says loss or value at risk, "
+    "profits have their sign. A number is right within 5% of the exact value, or within the absolute margin given "
+    "with it, whichever is wider; a price level of the underlying within 0.2%, a volatility within 1%, a count exactly."
+)
+_LEGS = (
+    'Each leg is an object with "kind" ("call", "put" or "stock"), "quantity" (whole contracts of 100 shares, or '
+    'shares of stock; positive bought, negative sold) and, for options, "strike" and "days_to_expiry".'
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +61,9 @@ class Figure:
     of_legs: bool = False
 
 
+Figures: TypeAlias = Mapping[Dimension, Sequence[Figure]]
+
+
 @dataclass(frozen=True)
 class Requirement:
     """Something that the chosen legs have to fulfil, and whether they do.
@@ -64,58 +80,83 @@ class Requirement:
     met: bool
 
 
-@dataclass(frozen=True, kw_only=True)
-class Problem:
-    """A task with its truth.
+class Problem(ABC):
+    """A task with its truth. A template is a frozen dataclass of parameters that implements it.
 
     Attributes
     ----------
-    family, category
-        Template and FAB++ category.
-    question
-        The text, without the answer format.
-    context
-        Data of the question.
-    legs_wanted
-        What ``legs`` has to hold, in words.
-    figures
-        The numbers asked for, by dimension.
-    series, stock
-        What can be traded: option series, and whether the stock too.
-    truth
-        Values of the fixed figures, and, for a position, of those that depend on it.
-    structure
-        Requirements that make the legs the kind of position asked for; when one fails, Strategy is 0 and figures of
-        the legs are not credited.
-    limits
-        Further requirements, each worth the same; Strategy is their share, and 100 where there are none.
-    solution
-        A position that meets them all.
-    printed
-        Figures of the published question, for comparison.
+    family
+        Name of the template; standard errors are clustered by it.
+    category
+        FAB++ category.
+    stock
+        Whether the legs may hold stock.
     """
 
-    family: str
-    category: str
-    question: str
-    context: Mapping[str, Json]
-    legs_wanted: str
-    figures: Mapping[Dimension, Sequence[Figure]]
-    series: Sequence[Series]
-    stock: bool
-    truth: Callable[[Position | None], Figures]
-    structure: Callable[[Position], Sequence[Requirement]]
-    limits: Callable[[Position], Sequence[Requirement]]
-    solution: Position
-    printed: Mapping[str, Json] = field(default_factory=dict)
+    family: ClassVar[str]
+    category: ClassVar[str]
+    stock: ClassVar[bool] = False
+
+    @classmethod
+    @abstractmethod
+    def draw(cls, rng: random.Random) -> Problem:
+        """Draw the parameters. The result may be unsound; the caller then draws again."""
+
+    @abstractmethod
+    def question(self) -> str:
+        """Return the text, without the answer format."""
+
+    @abstractmethod
+    def context(self) -> dict[str, Json]:
+        """Return the data of the question."""
+
+    @abstractmethod
+    def legs_wanted(self) -> str:
+        """Return, in words, what the legs have to be."""
+
+    @abstractmethod
+    def figures(self) -> Figures:
+        """Return the numbers asked for, by dimension."""
+
+    def tradable(self) -> Sequence[Series]:
+        """Return the series that the legs may use."""
+        return ()
+
+    def fixed(self) -> Values:
+        """Return the values of the figures that do not depend on the legs."""
+        return {}
+
+    def of_legs(self, position: Position) -> Values:
+        """Return the values of the figures that do, for a position with the structure asked for."""
+        return {}
+
+    @abstractmethod
+    def structure(self, position: Position) -> Sequence[Requirement]:
+        """Return what makes the legs the kind of position asked for.
+
+        When one fails, Strategy is 0 and figures of the legs are not credited.
+        """
+
+    def limits(self, position: Position) -> Sequence[Requirement]:
+        """Return further requirements, each worth the same. Strategy is their share, 100 where there are none."""
+        return ()
+
+    @abstractmethod
+    def solution(self) -> Position:
+        """Return a position that meets everything."""
+
+    def truth(self, position: Position | None) -> Values:
+        """Return the right value of every figure that can be known: without a position, of the fixed ones only."""
+        return {**self.fixed(), **({} if position is None else self.of_legs(position))}
 
     def is_sound(self) -> bool:
         """Return whether the solution meets everything and no figure asked for is so near zero that 0 would do."""
-        if not all(item.met for item in (*self.structure(self.solution), *self.limits(self.solution))):
+        solution = self.solution()
+        if not all(item.met for item in (*self.structure(solution), *self.limits(solution))):
             return False
-        truth = self.truth(self.solution)
+        truth = self.truth(solution)
         return all(
-            abs(truth[figure.name]) > 6.0 * figure.floor for figures in self.figures.values() for figure in figures
+            abs(truth[figure.name]) > 6.0 * figure.floor for figures in self.figures().values() for figure in figures
         )
 
     def task(self, task_id: str) -> Task:
@@ -127,40 +168,27 @@ class Problem:
             category=self.category,
             family=self.family,
             as_of=AS_OF,
-            question=self.question,
+            question=self.question(),
             answer_format=self._answer_format(),
             answer_schema=self._schema(),
-            context=self.context,
+            context=self.context(),
             servers=("options", "risk"),
         )
 
     def _answer_format(self) -> str:
-        lines = [
-            "Reply with one JSON object with the keys pnl, greeks, strategy and risk (25 points each). Numbers are "
-            "JSON numbers without units or thousands separators; losses are positive where the name says loss or "
-            "value at risk, profits have their sign. A number is right within 5% of the exact value, or within the "
-            "absolute margin given with it, whichever is wider; a price level of the underlying within 0.2%."
-        ]
+        lines, figures = [_RULES], self.figures()
         for dimension in DIMENSIONS:
-            items = "; ".join(
-                f"{figure.name}: {figure.meaning} (margin {figure.floor:g})" for figure in self.figures[dimension]
-            )
+            items = "; ".join(f"{item.name}: {item.meaning} (margin {item.floor:g})" for item in figures[dimension])
             lines.append(f'"{dimension}": {items}.')
-        lines.append(
-            f'"strategy": an object with the key "legs". {self.legs_wanted} Each leg is an object with "kind" '
-            '("call", "put" or "stock"), "quantity" (whole contracts of 100 shares, or shares of stock; positive '
-            'bought, negative sold) and, for options, "strike" and "days_to_expiry".'
-        )
-        if any(figure.of_legs for figures in self.figures.values() for figure in figures):
+        lines.append(f'"strategy": an object with the key "legs". {self.legs_wanted()} {_LEGS}')
+        if any(item.of_legs for items in figures.values() for item in items):
             lines.append("Figures that describe your position are checked against the legs that you give.")
         return "\n".join(lines)
 
     def _schema(self) -> dict[str, Json]:
         properties: dict[str, Json] = {}
-        for dimension in DIMENSIONS:
-            names = {
-                figure.name: {"type": "number", "description": figure.meaning} for figure in self.figures[dimension]
-            }
+        for dimension, figures in self.figures().items():
+            names = {figure.name: {"type": "number", "description": figure.meaning} for figure in figures}
             properties[dimension] = {"type": "object", "properties": names, "required": list(names)}
         leg = {
             "type": "object",
@@ -172,22 +200,19 @@ class Problem:
             },
             "required": ["kind", "quantity"],
         }
-        properties["strategy"] = {
-            "type": "object",
-            "properties": {"legs": {"type": "array", "items": leg}},
-            "required": ["legs"],
-        }
+        legs = {"legs": {"type": "array", "items": leg}}
+        properties["strategy"] = {"type": "object", "properties": legs, "required": ["legs"]}
         return {"type": "object", "properties": properties, "required": [*DIMENSIONS, "strategy"]}
 
     def perfect_reply(self) -> str:
         """Return a reply that earns every point."""
-        truth = self.truth(self.solution)
+        solution = self.solution()
+        truth = self.truth(solution)
         reply: dict[str, Json] = {
-            dimension: {figure.name: float(f"{truth[figure.name]:.8g}") for figure in self.figures[dimension]}
-            for dimension in DIMENSIONS
+            dimension: {figure.name: float(f"{truth[figure.name]:.8g}") for figure in figures}
+            for dimension, figures in self.figures().items()
         }
-        reply["strategy"] = {"legs": [written(holding) for holding in self.solution]}
-        return json.dumps(reply)
+        return json.dumps({**reply, "strategy": {"legs": [written(holding) for holding in solution]}})
 
 
 def written(holding: Holding) -> dict[str, Json]:

@@ -19,8 +19,8 @@ def combine(parts: Mapping[str, float]) -> float:
     return sum(parts.values()) / len(parts)
 
 
-def judge(problem: Problem, text: str) -> Score:
-    """Return the score of the reply ``text``."""
+def judge(problem: Problem, text: str, *, printed: Mapping[str, Json]) -> Score:
+    """Return the score of the reply ``text``; ``printed`` are published figures to show beside the truth."""
     document = parse_json_object(text)
     if isinstance(document, Refusal):
         return Score(0.0, False, {"pnl": 0.0, "greeks": 0.0, "strategy": 0.0, "risk": 0.0}, reason=document.reason)
@@ -28,13 +28,14 @@ def judge(problem: Problem, text: str) -> Score:
     truth = problem.truth(position)
     parts: dict[str, float] = {}
     details: dict[str, Json] = {"strategy": strategy_notes, "solution": problem.perfect_reply()}
+    figures = problem.figures()
     for dimension in DIMENSIONS:
-        notes = _compare(problem.figures[dimension], document.get(dimension), truth)
+        notes = _compare(figures[dimension], document.get(dimension), truth)
         parts[dimension] = 100.0 * sum(note["right"] for note in notes.values()) / len(notes)
         details[dimension] = notes
     parts["strategy"] = strategy_score
-    if problem.printed:
-        details["printed"] = dict(problem.printed)
+    if printed:
+        details["printed"] = dict(printed)
     value = combine(parts)
     reason = ", ".join(f"{name} {part:.0f}" for name, part in parts.items())
     return Score(value, value >= PASS_MARK, parts, details, reason)
@@ -43,7 +44,7 @@ def judge(problem: Problem, text: str) -> Score:
 def _review(problem: Problem, given: Any) -> tuple[Position | None, float, list[Json]]:
     """Return the position when it is of the kind asked for, the points of the strategy, and notes."""
     legs = given.get("legs") if isinstance(given, dict) else None
-    position = read_legs(legs, problem.series, stock=problem.stock)
+    position = read_legs(legs, problem.tradable(), stock=problem.stock)
     if isinstance(position, Refusal):
         return None, 0.0, [position.reason]
     structure = problem.structure(position)

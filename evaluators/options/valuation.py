@@ -8,14 +8,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import NormalDist
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
-from evaluators.options.chain import DAYS_PER_YEAR, MAX_LEGS, Position, Underlying
-from pricing import black_scholes, risk, strategy
+from evaluators.options.chain import DAYS_PER_YEAR, MAX_LEGS, Holding, Position, Series, Underlying
+from pricing import black_scholes, implied_volatility, risk, strategy
 
 TRADING_DAYS_PER_YEAR = 252
 _NORMAL = NormalDist()
@@ -110,6 +111,45 @@ def profits(position: Position, underlying: Underlying, shocks: Sequence[Shock])
         )
     )
     return [float(value - values[0]) for value in values[1 : len(shocks) + 1]]
+
+
+def model_price(underlying: Underlying, series: Series) -> float:
+    """Return the Black-Scholes-Merton value per share at the series' own volatility."""
+    value = black_scholes.price(
+        spot=underlying.spot,
+        strike=series.strike,
+        time_to_expiry=series.time_to_expiry,
+        rate=underlying.rate,
+        volatility=series.volatility,
+        dividend_yield=underlying.dividend_yield,
+        is_call=series.kind == "call",
+    )
+    return float(value)
+
+
+def with_implied_volatility(underlying: Underlying, series: Series) -> Series:
+    """Return the series with the volatility, to four digits, that its price implies."""
+    solved = implied_volatility.solve(
+        price=series.price,
+        spot=underlying.spot,
+        strike=series.strike,
+        time_to_expiry=series.time_to_expiry,
+        rate=underlying.rate,
+        dividend_yield=underlying.dividend_yield,
+        is_call=series.kind == "call",
+    )
+    return replace(series, volatility=round(float(solved.value), 4))
+
+
+def per_share_greeks(underlying: Underlying, series: Series) -> dict[str, float]:
+    """Return the Greeks of one option per share, under the names of :class:`Greeks`."""
+    of_contract = greeks((Holding(series, 1),), underlying)
+    return {name: value / 100 for name, value in of_contract._asdict().items()}
+
+
+def cash_paid(position: Position, underlying: Underlying) -> float:
+    """Return the dollars paid to open a position, negative when received."""
+    return sum(h.shares * (underlying.spot if h.series is None else h.series.price) for h in position)
 
 
 def payoff(position: Position, underlying: Underlying) -> strategy.Analysis:

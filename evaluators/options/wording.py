@@ -24,13 +24,28 @@ PER_SHARE_GREEKS = (
 )
 
 
-def position_greeks(contracts: int) -> tuple[Figure, ...]:
-    """Return the Greeks of a chosen position of about ``contracts`` contracts, with margins of that size."""
+def greek_figures(of: str, contracts: int, *, of_legs: bool = True, with_rho: bool = False) -> tuple[Figure, ...]:
+    """Return the Greeks of a whole position of about ``contracts`` contracts, with margins of that size."""
+    rows = (
+        ("delta", f"delta of {of} in shares", 0.05),
+        ("gamma", f"gamma of {of} in shares per 1.00 of spot", 0.0005),
+        ("theta_per_day", f"theta of {of} in dollars per calendar day", 0.02),
+        ("vega_per_point", f"vega of {of} in dollars per percentage point of volatility", 0.02),
+        ("rho_per_point", f"rho of {of} in dollars per percentage point of the rate", 0.02),
+    )
+    return tuple(
+        Figure(name, meaning, margin * contracts, of_legs=of_legs) for name, meaning, margin in rows[: 4 + with_rho]
+    )
+
+
+def attribution_figures(of: str) -> tuple[Figure, ...]:
+    """Return the profit of a position and its parts by Greek."""
     return (
-        Figure("delta", "delta of your position in shares", 0.05 * contracts, of_legs=True),
-        Figure("gamma", "gamma of your position in shares per 1.00 of spot", 0.0005 * contracts, of_legs=True),
-        Figure("theta_per_day", "theta of your position in dollars per calendar day", 0.02 * contracts, of_legs=True),
-        Figure("vega_per_point", "vega of your position, dollars per percentage point", 0.02 * contracts, of_legs=True),
+        Figure("total", f"exact profit of {of} in dollars, with its sign", 2.0),
+        Figure("delta_pnl", "part due to delta, in dollars", 2.0),
+        Figure("gamma_pnl", "part due to gamma, in dollars", 2.0),
+        Figure("theta_pnl", "part due to theta, in dollars", 2.0),
+        Figure("vega_pnl", "part due to vega, in dollars", 2.0),
     )
 
 

@@ -1,0 +1,1 @@
+"""The templates of options tasks, one file each. ``evaluators.options.bank`` lists them."""

@@ -1,0 +1,245 @@
+"""A book with stated deltas: its exposure and value at risk, made neutral or cut to a limit with stock."""
+
+from __future__ import annotations
+
+import random
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluators.contract import Json
+from evaluators.options.chain import CONTRACT_SIZE, Holding, Position
+from evaluators.options.problem import Figure, Figures, Problem, Requirement, Values
+from evaluators.options.wording import percent
+from pricing import risk
+
+
+@dataclass(frozen=True)
+class Line:
+    """Contracts of one series, signed, with the delta per share of that series."""
+
+    label: str
+    contracts: int
+    delta: float
+
+    @property
+    def shares(self) -> float:
+        """Delta of the line in shares."""
+        return self.contracts * CONTRACT_SIZE * self.delta
+
+
+def draw_lines(rng: random.Random, spot: float) -> tuple[Line, ...]:
+    """Return three lines of calls and puts, bought and sold."""
+    lines = []
+    for kind, sign in rng.sample([("call", 1), ("call", 1), ("put", -1), ("put", -1)], 3):
+        strike = round(spot * rng.uniform(0.92, 1.08))
+        contracts = rng.choice([-1, 1]) * rng.randint(3, 40)
+        lines.append(Line(f"{strike} {kind}", contracts, sign * rng.randint(12, 72) / 100))
+    return tuple(lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaBook(Problem):
+    """What both templates share. ``shares`` is the stock in the book, ``move`` a relative move."""
+
+    stock = True
+
+    spot: float
+    shares: int
+    lines: tuple[Line, ...]
+    daily_volatility: float
+    move: float = 0.02
+
+    @property
+    def delta(self) -> float:
+        """Net delta in shares."""
+        return self.shares + sum(line.shares for line in self.lines)
+
+    @abstractmethod
+    def wanted(self) -> str:
+        """Return the trade asked for, as a sentence."""
+
+    def question(self) -> str:
+        """Return the text."""
+        holdings = f"{self.shares} shares and options" if self.shares else "options"
+        return (
+            f"A book holds {holdings} on a stock at ${self.spot:g}: see the list (contracts of 100 shares, negative "
+            "when sold; deltas per share). The daily volatility of the stock is "
+            f"{percent(self.daily_volatility)}, returns are normal without drift, and the book is judged by its delta "
+            f"alone. Give its exposure and its one-day value at risk. {self.wanted()}"
+        )
+
+    def context(self) -> dict[str, Json]:
+        """Return the book."""
+        rows = [
+            {"option": line.label, "contracts": line.contracts, "delta_per_share": line.delta} for line in self.lines
+        ]
+        return {
+            "spot": self.spot,
+            "shares": self.shares,
+            "options": rows,
+            "daily_volatility": self.daily_volatility,
+            "move": self.move,
+        }
+
+    def legs_wanted(self) -> str:
+        """Return what the leg is."""
+        return 'The only leg is the trade in "stock", in whole shares.'
+
+    def figures(self) -> Figures:
+        """Return first-order profits, exposures and value at risk."""
+        change = (
+            "change of the value of the book in dollars, with its sign, by delta alone, when the stock moves by "
+            f"{percent(self.move)}"
+        )
+        hedge = "what your trade in stock adds to it, in dollars, with its sign"
+        return {
+            "pnl": (
+                Figure("change", change, 2.0),
+                Figure("change_of_bought", "part of it that is due to the options bought", 2.0),
+                Figure("hedge_change", hedge, 2.0, of_legs=True),
+            ),
+            "greeks": (
+                Figure("net_delta", "net delta of the book in shares", 0.5),
+                Figure("delta_of_bought", "delta of the options bought together, in shares", 0.5),
+                Figure("delta_of_sold", "delta of the options sold together, in shares", 0.5),
+                Figure("dollar_delta", "net delta times the stock price, in dollars", 50.0),
+            ),
+            "risk": (
+                Figure("daily_deviation", "standard deviation of the book's daily profit in dollars", 2.0),
+                Figure("value_at_risk_95", "one-day 95% value at risk before your trade, in dollars", 2.0),
+                Figure("value_at_risk_99", "one-day 99% value at risk before your trade, in dollars", 2.0),
+            ),
+        }
+
+    def fixed(self) -> Values:
+        """Return the figures of the book."""
+        bought = sum(line.shares for line in self.lines if line.contracts > 0)
+        return {
+            "change": self.delta * self.spot * self.move,
+            "change_of_bought": bought * self.spot * self.move,
+            "net_delta": self.delta,
+            "delta_of_bought": bought,
+            "delta_of_sold": sum(line.shares for line in self.lines if line.contracts < 0),
+            "dollar_delta": self.delta * self.spot,
+            "daily_deviation": abs(self.delta) * self.spot * self.daily_volatility,
+            "value_at_risk_95": self.value_at_risk(self.delta, 0.95),
+            "value_at_risk_99": self.value_at_risk(self.delta, 0.99),
+        }
+
+    def of_legs(self, position: Position) -> Values:
+        """Return the profit of the trade in stock."""
+        return {"hedge_change": sum(holding.quantity for holding in position) * self.spot * self.move}
+
+    def value_at_risk(self, delta: float, confidence: float) -> float:
+        """Return the one-day value at risk of ``delta`` shares."""
+        deviation = abs(delta) * self.spot * self.daily_volatility
+        return risk.normal_value_at_risk(standard_deviation=deviation, confidence=confidence)
+
+    def left(self, position: Position) -> float:
+        """Return the delta of book and trade together."""
+        return self.delta + sum(holding.quantity for holding in position)
+
+    def structure(self, position: Position) -> Sequence[Requirement]:
+        """Return whether it is a trade in stock that reduces the exposure."""
+        return [
+            Requirement("stock only", all(holding.series is None for holding in position)),
+            Requirement("reduces the exposure", abs(self.left(position)) < 0.9 * abs(self.delta)),
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetDelta(DeltaBook):
+    """Greeks Analysis: make the book delta-neutral."""
+
+    family = "net_delta"
+    category = "Greeks Analysis"
+
+    @classmethod
+    def draw(cls, rng: random.Random) -> NetDelta:
+        """Draw the book."""
+        spot = float(rng.randint(60, 620))
+        lines = draw_lines(rng, spot)
+        volatility = rng.randint(80, 350) / 10_000
+        move = rng.choice([-1, 1]) * rng.randint(10, 45) / 1000
+        return cls(spot=spot, shares=0, lines=lines, daily_volatility=volatility, move=move)
+
+    @property
+    def _tolerance(self) -> float:
+        return max(1.0, 0.02 * abs(self.delta))
+
+    def wanted(self) -> str:
+        """Return the trade asked for."""
+        return f"Make it delta-neutral with stock, to within {self._tolerance:.4g} shares."
+
+    def limits(self, position: Position) -> Sequence[Requirement]:
+        """Return whether the delta is gone."""
+        left = abs(self.left(position))
+        return [Requirement(f"delta within {self._tolerance:.4g} shares of zero", left <= self._tolerance)]
+
+    def solution(self) -> Position:
+        """Return minus the delta."""
+        return (Holding(None, -round(self.delta) or 1),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueAtRiskLimit(DeltaBook):
+    """Risk Management: cut the value at risk to a limit, stated as a ``fraction`` of the present one."""
+
+    family = "value_at_risk_limit"
+    category = "Risk Management"
+
+    fraction: float
+
+    @classmethod
+    def draw(cls, rng: random.Random) -> ValueAtRiskLimit:
+        """Draw the book."""
+        spot = float(rng.randint(60, 620))
+        return cls(
+            spot=spot,
+            lines=draw_lines(rng, spot),
+            shares=rng.randint(-12, 12) * 100,
+            daily_volatility=rng.randint(80, 350) / 10_000,
+            fraction=rng.choice([0.4, 0.5, 0.6]),
+            move=rng.choice([-1, 1]) * rng.randint(10, 45) / 1000,
+        )
+
+    @property
+    def _limit(self) -> int:
+        return round(self.fraction * self.value_at_risk(self.delta, 0.95))
+
+    def wanted(self) -> str:
+        """Return the trade asked for."""
+        return (
+            f"Trade stock so that the 95% value at risk falls to at most ${self._limit:,}, but keep at least 90% of "
+            "that and stay on the same side of the market."
+        )
+
+    def limits(self, position: Position) -> Sequence[Requirement]:
+        """Return whether the limit is kept, and used."""
+        left = self.left(position)
+        after = self.value_at_risk(left, 0.95)
+        used = after >= 0.9 * self._limit and left * self.delta > 0
+        return [
+            Requirement(f"value at risk at most ${self._limit:,}", after <= self._limit + 1),
+            Requirement("keeps at least 90% of the allowed risk, on the same side", used),
+        ]
+
+    def solution(self) -> Position:
+        """Return the trade that leaves 96% of the limit."""
+        return (Holding(None, -round(self.delta * (1 - 0.96 * self.fraction)) or 1),)
+
+
+PRINTED_NET_DELTA = NetDelta(
+    spot=450.0,
+    shares=0,
+    lines=(Line("450 call", 10, 0.55), Line("460 call", -5, 0.35), Line("440 put", 10, -0.30)),
+    daily_volatility=0.011,
+)
+PRINTED_VALUE_AT_RISK = ValueAtRiskLimit(
+    spot=380.0,
+    shares=100,
+    lines=(Line("385 call", 5, 0.48), Line("390 call", -3, 0.35)),
+    daily_volatility=0.018,
+    fraction=0.5,
+)

@@ -1,0 +1,207 @@
+"""Strategy Construction: sell an iron condor within limits on loss, stress, credit and probability."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from evaluators.contract import Json
+from evaluators.options.chain import Holding, Kind, Position, Series, Underlying, quoted_series
+from evaluators.options.problem import LEVEL_TOLERANCE, Figure, Figures, Problem, Requirement, Values
+from evaluators.options.valuation import (
+    Shock,
+    greeks,
+    payoff,
+    probability_of_profit,
+    profits,
+    with_implied_volatility,
+)
+from evaluators.options.wording import CHAIN_CONVENTIONS, greek_figures, percent, shock_figure
+
+ROOM = 1.15
+"""Limits are this factor wider than the figures of the condor that sets them."""
+
+PROBABILITY_ROOM = 0.03
+
+
+@dataclass(frozen=True, kw_only=True)
+class IronCondor(Problem):
+    """See the module. ``reference`` holds the places in ``series`` of the condor that sets the limits."""
+
+    family = "iron_condor"
+    category = "Strategy Construction"
+
+    market: Underlying
+    series: tuple[Series, ...]
+    contracts: int
+    move: float
+    reference: tuple[int, int, int, int]
+
+    @classmethod
+    def draw(cls, rng: random.Random) -> IronCondor:
+        """Draw a market, its chain and a condor that sets the limits."""
+        market = Underlying(
+            spot=float(rng.randint(80, 900)),
+            rate=rng.randint(4, 22) / 400,
+            dividend_yield=rng.randint(0, 8) / 400,
+            volatility=rng.randint(15, 40) / 100,
+        )
+        days = rng.randint(25, 60)
+        deviation = market.volatility * math.sqrt(days / 365)
+        step = max(1.0, float(round(market.spot * deviation / 4)))
+        centre = round(market.spot / step) * step
+        strikes = [centre + step * k for k in (*range(-8, 0), *range(1, 9))]
+        kinds: list[Kind] = ["put"] * 8
+        kinds += ["call"] * 8
+        slope = -rng.uniform(0.05, 0.25)
+        series = quoted_series(market, kinds=kinds, strikes=strikes, days=[days] * 16, slope=slope)
+        short_put, short_call, width = rng.randint(3, 5), 8 + rng.randint(2, 4), rng.randint(1, 2)
+        return cls(
+            market=market,
+            series=series,
+            contracts=rng.randint(2, 20),
+            move=round(deviation * rng.uniform(1.0, 1.6), 2),
+            reference=(short_put - width, short_put, short_call, short_call + width),
+        )
+
+    @property
+    def days(self) -> int:
+        """Days to the common expiry."""
+        return self.series[0].days
+
+    def tradable(self) -> Sequence[Series]:
+        """Return the chain."""
+        return self.series
+
+    def solution(self) -> Position:
+        """Return the condor that sets the limits."""
+        quantities = (self.contracts, -self.contracts, -self.contracts, self.contracts)
+        return tuple(
+            Holding(self.series[place], quantity) for place, quantity in zip(self.reference, quantities, strict=True)
+        )
+
+    @cached_property
+    def allowed(self) -> dict[str, float]:
+        """Limits on loss, credit, stress and probability, the first three in dollars."""
+        solution = self.solution()
+        result = payoff(solution, self.market)
+        probability = probability_of_profit(solution, self.market, self.days)
+        return {
+            "loss": math.ceil(result.max_loss * ROOM / 5) * 5,
+            "credit": math.floor(-result.cost / ROOM / 5) * 5,
+            "stress": math.ceil(-min(self._stressed(solution)) * ROOM / 5) * 5,
+            "probability": math.floor(100 * (probability - PROBABILITY_ROOM)) / 100,
+        }
+
+    def _stressed(self, position: Position) -> list[float]:
+        return profits(position, self.market, [Shock(spot_change=-self.move), Shock(spot_change=self.move)])
+
+    def question(self) -> str:
+        """Return the text."""
+        allowed = self.allowed
+        return (
+            f"You expect an index, now at {self.market.spot:g}, to stay calm for {self.days} days. From the quoted "
+            f"series build an iron condor of {self.contracts} contracts: sell a put and a call, buy a put further down "
+            f"and a call further up, the same number of each. It may lose at most ${allowed['loss']:,.0f} at expiry, "
+            f"must not lose more than ${allowed['stress']:,.0f} of its value if the index jumps by "
+            f"{percent(self.move)} either way at once, must bring a credit of at least ${allowed['credit']:,.0f}, and "
+            f"must make money with a risk-neutral probability of at least {allowed['probability']:.0%} (lognormal "
+            f"price at expiry with the volatility {percent(self.market.volatility)}, drift rate less dividend yield). "
+            f"{CHAIN_CONVENTIONS}"
+        )
+
+    def context(self) -> dict[str, Json]:
+        """Return the market, the chain and the size."""
+        return {
+            "underlying": self.market.context(),
+            "chain": [item.context() for item in self.series],
+            "contracts": self.contracts,
+            "move": self.move,
+        }
+
+    def legs_wanted(self) -> str:
+        """Return what the legs are."""
+        return "The legs are your iron condor."
+
+    def figures(self) -> Figures:
+        """Return the figures of the chosen condor."""
+        return {
+            "pnl": (
+                Figure("max_profit", "largest profit at expiry in dollars", 1.0, of_legs=True),
+                Figure("max_loss", "largest loss at expiry in dollars", 1.0, of_legs=True),
+                Figure("breakeven_low", "lower breakeven", 0.01, LEVEL_TOLERANCE, of_legs=True),
+                Figure("breakeven_high", "upper breakeven", 0.01, LEVEL_TOLERANCE, of_legs=True),
+                Figure("probability_of_profit", "as a decimal fraction", 0.005, of_legs=True),
+            ),
+            "greeks": greek_figures("your position", self.contracts),
+            "risk": (
+                shock_figure("profit_after_fall", f"the index falls by {percent(self.move)}"),
+                shock_figure("profit_after_rise", f"the index rises by {percent(self.move)}"),
+                Figure("return_on_risk", "largest profit divided by largest loss", 0.002, of_legs=True),
+            ),
+        }
+
+    def of_legs(self, position: Position) -> Values:
+        """Return the figures of a condor. One that cannot lose or cannot win has no breakevens or no ratio."""
+        result = payoff(position, self.market)
+        down, up = self._stressed(position)
+        values = {
+            "max_profit": result.max_profit,
+            "max_loss": result.max_loss,
+            "probability_of_profit": probability_of_profit(position, self.market, self.days),
+            **greeks(position, self.market)._asdict(),
+            "profit_after_fall": down,
+            "profit_after_rise": up,
+        }
+        if result.max_loss > 0:
+            values["return_on_risk"] = result.max_profit / result.max_loss
+        if len(result.breakevens) == 2:
+            values["breakeven_low"], values["breakeven_high"] = result.breakevens
+        return values
+
+    def structure(self, position: Position) -> Sequence[Requirement]:
+        """Return what makes a position an iron condor of this size."""
+        held = sorted(
+            ((h.series.strike, h.series.kind, h.quantity) for h in position if h.series), key=lambda row: row[:2]
+        )
+        signs = [self.contracts, -self.contracts, -self.contracts, self.contracts]
+        return [
+            Requirement("two puts below two calls", [kind for _, kind, _ in held] == ["put", "put", "call", "call"]),
+            Requirement("four different strikes", len({strike for strike, _, _ in held}) == 4),
+            Requirement(
+                f"{self.contracts} contracts each: wings bought, body sold", [count for *_, count in held] == signs
+            ),
+        ]
+
+    def limits(self, position: Position) -> Sequence[Requirement]:
+        """Return whether the four limits are kept."""
+        result, allowed = payoff(position, self.market), self.allowed
+        chance = probability_of_profit(position, self.market, self.days)
+        jump = -min(self._stressed(position))
+        return [
+            Requirement(f"loss at most ${allowed['loss']:,.0f}", result.max_loss <= allowed["loss"]),
+            Requirement(f"credit at least ${allowed['credit']:,.0f}", -result.cost >= allowed["credit"]),
+            Requirement(f"loses at most ${allowed['stress']:,.0f} in a jump", jump <= allowed["stress"]),
+            Requirement(
+                f"probability of profit at least {allowed['probability']:.0%}", chance >= allowed["probability"]
+            ),
+        ]
+
+
+def printed() -> IronCondor:
+    """Return the published condor on an index at 4500: quotes 8, 12, 11 and 7. The rate and the days are ours."""
+    market = Underlying(spot=4500.0, rate=0.05, dividend_yield=0.015, volatility=0.12)
+    quotes: tuple[tuple[Kind, float, float], ...] = (
+        ("put", 4400.0, 8.0),
+        ("put", 4420.0, 12.0),
+        ("call", 4580.0, 11.0),
+        ("call", 4600.0, 7.0),
+    )
+    series = tuple(
+        with_implied_volatility(market, Series(kind=kind, strike=strike, days=30, price=price, volatility=0.0))
+        for kind, strike, price in quotes
+    )
+    return IronCondor(market=market, series=series, contracts=1, move=0.03, reference=(0, 1, 2, 3))

@@ -1,0 +1,208 @@
+"""P&L Attribution: split the profit of a call by stated Greeks, and find the stock hedge that was missing."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from evaluators.contract import Json
+from evaluators.options.chain import CONTRACT_SIZE, Holding, Position, Series, Underlying
+from evaluators.options.problem import Figure, Figures, Problem, Requirement, Values
+from evaluators.options.valuation import TRADING_DAYS_PER_YEAR, daily_value_at_risk, model_price, per_share_greeks
+from evaluators.options.wording import attribution_figures, percent
+from pricing import risk
+
+RATE = 0.04
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfitAttribution(Problem):
+    """See the module. Greeks are per share at the start: theta per calendar day, vega per percentage point."""
+
+    family = "profit_attribution"
+    category = "P&L Attribution"
+    stock = True
+
+    strike: float
+    spot_before: float
+    spot_after: float
+    price_before: float
+    price_after: float
+    volatility_points: float
+    days_passed: int
+    delta: float
+    gamma: float
+    theta_per_day: float
+    vega_per_point: float
+    contracts: int = 15
+    daily_volatility: float = 0.016
+
+    @classmethod
+    def draw(cls, rng: random.Random) -> ProfitAttribution:
+        """Draw a market before and after; the Greeks are the engine's, rounded."""
+        spot = float(rng.randint(50, 500))
+        strike = float(round(spot * rng.uniform(0.97, 1.05)))
+        volatility, days, passed = rng.randint(18, 55) / 100, rng.randint(30, 90), rng.randint(2, 9)
+        points = rng.choice([-1, 1]) * rng.randint(10, 45) / 10
+        spot_after = round(spot * (1 + rng.choice([-1, 1]) * rng.uniform(0.02, 0.07)), 2)
+        market = Underlying(spot=spot, rate=RATE, dividend_yield=0.0, volatility=volatility)
+        later_market = Underlying(spot=spot_after, rate=RATE, dividend_yield=0.0, volatility=volatility)
+        call = Series(kind="call", strike=strike, days=days, price=0.0, volatility=volatility)
+        later = Series(kind="call", strike=strike, days=days - passed, price=0.0, volatility=volatility + points / 100)
+        per_share = per_share_greeks(market, call)
+        return cls(
+            strike=strike,
+            spot_before=spot,
+            spot_after=spot_after,
+            price_before=round(model_price(market, call), 2),
+            price_after=round(model_price(later_market, later), 2),
+            volatility_points=points,
+            days_passed=passed,
+            delta=round(per_share["delta"], 4),
+            gamma=round(per_share["gamma"], 5),
+            theta_per_day=round(per_share["theta_per_day"], 4),
+            vega_per_point=round(per_share["vega_per_point"], 4),
+            contracts=rng.randint(3, 40),
+            daily_volatility=rng.randint(90, 320) / 10_000,
+        )
+
+    @property
+    def shares(self) -> int:
+        """Shares that the contracts stand for."""
+        return CONTRACT_SIZE * self.contracts
+
+    @property
+    def move(self) -> float:
+        """Change of the stock price in dollars."""
+        return self.spot_after - self.spot_before
+
+    @cached_property
+    def parts(self) -> risk.Attribution:
+        """Profit of all contracts by Greek."""
+        return risk.attribution(
+            total=self.shares * (self.price_after - self.price_before),
+            spot_change=self.move,
+            volatility_change=self.volatility_points,
+            time_passed=self.days_passed,
+            delta=self.shares * self.delta,
+            gamma=self.shares * self.gamma,
+            theta=self.shares * self.theta_per_day,
+            vega=self.shares * self.vega_per_point,
+        )
+
+    def question(self) -> str:
+        """Return the text."""
+        change = "rose" if self.volatility_points > 0 else "fell"
+        return (
+            f"You bought {self.contracts} calls struck at ${self.strike:g} for ${self.price_before:.2f} per share with "
+            f"the stock at ${self.spot_before:g}. {self.days_passed} days later the stock stands at "
+            f"${self.spot_after:g} and the call at ${self.price_after:.2f}; its implied volatility {change} by "
+            f"{abs(self.volatility_points):g} percentage points. Per share, the Greeks on the day of purchase were "
+            f"delta {self.delta:g}, gamma {self.gamma:g}, theta {self.theta_per_day:g} per calendar day and vega "
+            f"{self.vega_per_point:g} per percentage point. Split the profit with these Greeks (gamma: one half of "
+            "gamma times the squared move) and say what stays unexplained. Also give the stock position which, taken "
+            "at the purchase, would have made the delta zero. A contract is on 100 shares."
+        )
+
+    def context(self) -> dict[str, Json]:
+        """Return what is known before and after."""
+        return {
+            "contracts": self.contracts,
+            "before": {"spot": self.spot_before, "price": self.price_before},
+            "after": {"spot": self.spot_after, "price": self.price_after},
+            "volatility_change_points": self.volatility_points,
+            "days_passed": self.days_passed,
+            "greeks_per_share": {
+                "delta": self.delta,
+                "gamma": self.gamma,
+                "theta_per_day": self.theta_per_day,
+                "vega_per_point": self.vega_per_point,
+            },
+            "daily_volatility": self.daily_volatility,
+        }
+
+    def legs_wanted(self) -> str:
+        """Return what the leg is."""
+        return 'The only leg is the hedge in "stock", in whole shares.'
+
+    def figures(self) -> Figures:
+        """Return the parts of the profit, the Greeks of the position, and its risk."""
+        value_at_risk = (
+            "one-day 95% delta-normal value at risk at the start: 1.645 x |position delta| x spot x daily volatility "
+            f"of {percent(self.daily_volatility)}, in dollars"
+        )
+        hedged = "profit of calls and your stock hedge together over the period, in dollars, with its sign"
+        return {
+            "pnl": (
+                *attribution_figures("all contracts"),
+                Figure("unexplained", "profit less these four parts, in dollars", 2.0),
+            ),
+            "greeks": (
+                Figure("position_delta", "delta of all contracts at the start, in shares", 0.5),
+                Figure("position_gamma", "gamma of all contracts at the start, in shares per 1.00", 0.05),
+                Figure("position_theta_per_day", "theta of all contracts at the start, dollars per day", 0.5),
+                Figure("position_vega_per_point", "vega of all contracts at the start, dollars per point", 0.5),
+                Figure("delta_after", "delta of all contracts after the move, by delta and gamma", 0.5),
+            ),
+            "risk": (
+                Figure("max_loss", "largest possible loss of the calls bought, in dollars", 2.0),
+                Figure("value_at_risk", value_at_risk, 2.0),
+                Figure("hedged_total", hedged, 5.0, of_legs=True),
+            ),
+        }
+
+    def fixed(self) -> Values:
+        """Return the figures of the calls."""
+        parts, shares = self.parts, self.shares
+        yearly = self.daily_volatility * math.sqrt(TRADING_DAYS_PER_YEAR)
+        return {
+            "total": parts.total,
+            "delta_pnl": parts.delta,
+            "gamma_pnl": parts.gamma,
+            "theta_pnl": parts.theta,
+            "vega_pnl": parts.vega,
+            "unexplained": parts.unexplained,
+            "position_delta": shares * self.delta,
+            "position_gamma": shares * self.gamma,
+            "position_theta_per_day": shares * self.theta_per_day,
+            "position_vega_per_point": shares * self.vega_per_point,
+            "delta_after": shares * (self.delta + self.gamma * self.move),
+            "max_loss": shares * self.price_before,
+            "value_at_risk": daily_value_at_risk(shares * self.delta, self.spot_before, yearly),
+        }
+
+    def of_legs(self, position: Position) -> Values:
+        """Return the profit with the hedge."""
+        return {"hedged_total": self.parts.total + sum(holding.quantity for holding in position) * self.move}
+
+    def structure(self, position: Position) -> Sequence[Requirement]:
+        """Return whether it is stock."""
+        return [Requirement("stock only", all(holding.series is None for holding in position))]
+
+    def limits(self, position: Position) -> Sequence[Requirement]:
+        """Return whether it takes the delta away."""
+        delta = self.shares * self.delta
+        left = delta + sum(holding.quantity for holding in position)
+        return [Requirement("leaves at most 2% of the delta", abs(left) <= 0.02 * delta + 1)]
+
+    def solution(self) -> Position:
+        """Return minus the delta."""
+        return (Holding(None, -round(self.shares * self.delta)),)
+
+
+PRINTED = ProfitAttribution(
+    strike=140.0,
+    spot_before=138.0,
+    spot_after=142.0,
+    price_before=5.50,
+    price_after=7.20,
+    volatility_points=2.0,
+    days_passed=3,
+    delta=0.45,
+    gamma=0.03,
+    theta_per_day=-0.08,
+    vega_per_point=0.15,
+)
