@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from importlib import resources
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from lake.point_in_time import PointInTime, Source
 from lake.records import Facts
@@ -97,6 +97,34 @@ COMPANIES: dict[str, Company] = {
         Company("NVDA", "NVIDIA Corporation", "0001045810", "Nasdaq", "3674", "Semiconductors", 1),
     )
 }
+
+
+class Companies(Protocol):
+    """A directory of filers."""
+
+    def find(self, ticker: str) -> Company | None:
+        """Return the company with this ticker, or None."""
+        ...
+
+    def search(self, text: str, *, limit: int) -> list[Company]:
+        """Return up to ``limit`` companies whose ticker, CIK or name holds ``text``."""
+        ...
+
+
+class EmbeddedCompanies:
+    """The companies of the embedded sample."""
+
+    def find(self, ticker: str) -> Company | None:
+        """Return the company with this ticker, or None."""
+        return COMPANIES.get(ticker)
+
+    def search(self, text: str, *, limit: int) -> list[Company]:
+        """Return up to ``limit`` companies whose ticker, CIK, name or industry holds ``text``."""
+        needle = text.strip().lower()
+        rows = [
+            row for row in COMPANIES.values() if needle in f"{row.ticker} {row.name} {row.cik} {row.industry}".lower()
+        ]
+        return rows[:limit]
 
 
 def _row(cells: Mapping[str, str]) -> tuple[Any, ...]:

@@ -21,6 +21,15 @@ class UnknownKey(KeyError):
         return str(self.args[0])
 
 
+class ProviderUnavailable(RuntimeError):
+    """A provider outside of this machine did not answer; the message says which and how."""
+
+
+def known_rows(table: RecordT, *, as_of: date) -> RecordT:
+    """Return the rows of ``table`` with ``known_on <= as_of``."""
+    return table.head(bisect_right(table.known_on, as_of))
+
+
 class Source(Protocol[RecordT_co]):
     """A provider of one kind of record, by key (a ticker, or the name of a series)."""
 
@@ -73,8 +82,8 @@ class PointInTime(Generic[RecordT]):
     def known(self, key: str, *, as_of: date) -> RecordT:
         """Return the rows of ``key`` with ``known_on <= as_of``."""
         table = self._loaded().get(key)
-        count = bisect_right(table.known_on, as_of) if table is not None else 0
-        if table is None or count == 0:
+        rows = None if table is None else known_rows(table, as_of=as_of)
+        if not rows:
             known = ", ".join(self.keys(as_of=as_of)) or "nothing"
             raise UnknownKey(f"no data on {key!r} was known on {as_of}; known then: {known}")
-        return table.head(count)
+        return rows

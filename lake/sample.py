@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
 from importlib import metadata, resources
 
 from lake import fundamentals, prices, rates, simulated
+from lake.fundamentals import Companies, EmbeddedCompanies
 from lake.point_in_time import Source, UnknownKey
 from lake.records import Bars, Facts, Observations
 
@@ -29,12 +30,15 @@ class Lake:
         Daily bars of simulated markets by ticker.
     rates
         Rate series by name.
+    companies
+        The filers whose figures ``facts`` holds.
     """
 
     facts: Source[Facts]
     bars: Source[Bars]
     simulated_bars: Source[Bars]
     rates: Source[Observations]
+    companies: Companies = field(default_factory=EmbeddedCompanies)
 
     def bars_of(self, ticker: str, *, as_of: date) -> tuple[Bars, str]:
         """Return the bars known on ``as_of`` and their origin, real or simulated; :class:`UnknownKey` if neither."""

@@ -10,7 +10,7 @@ from mcp.server import MCPServer
 from pydantic import BaseModel, Field
 
 from lake import fundamentals, sample
-from lake.fundamentals import COMPANIES, LINE_ITEMS, STATEMENTS, Company
+from lake.fundamentals import LINE_ITEMS, STATEMENTS, Companies, Company
 from lake.records import Facts
 from lake.sample import Lake
 from mcp_servers import caller, toolset
@@ -21,10 +21,11 @@ PeriodField = Annotated[FiscalPeriod, Field(description="FY (annual) or Q1-Q3; f
 YearField = Annotated[
     int, Field(description="Fiscal year, named after the calendar year in which it ends", ge=1990, le=2100)
 ]
+LISTED_COMPANIES = 10
 FILING_CALENDAR_SLACK = timedelta(days=10)
 
 
-class Companies(BaseModel):
+class CompanyColumns(BaseModel):
     """Columns; one entry a company."""
 
     ticker: list[str]
@@ -91,10 +92,11 @@ class LineItems(BaseModel):
     concepts: list[list[str]] = Field(description="us-gaap tags, the preferred one first")
 
 
-def _company(ticker: str) -> Company:
-    company = COMPANIES.get(ticker.upper())
+def _company(companies: Companies, ticker: str) -> Company:
+    company = companies.find(ticker.upper())
     if company is None:
-        raise ValueError(f"no company with ticker {ticker!r} here; available: {', '.join(COMPANIES)}")
+        some = ", ".join(row.ticker for row in companies.search("", limit=LISTED_COMPANIES))
+        raise ValueError(f"no company with ticker {ticker!r} here; available: {some}")
     return company
 
 
@@ -119,20 +121,20 @@ def _columns(ticker: str, facts: Facts) -> FactColumns:
 
 def build_server(*, lake: Lake | None = None) -> MCPServer:
     """Return the server over ``lake`` (the embedded sample by default)."""
-    source = (lake or sample.embedded()).facts
+    data = lake or sample.embedded()
 
     def known(company: Company) -> Facts:
-        return source.known(company.ticker, as_of=caller.as_of())
+        return data.facts.known(company.ticker, as_of=caller.as_of())
 
     def search_companies(
-        query: Annotated[str, Field(description="Part of a name, ticker, CIK or industry; empty lists all")] = "",
-    ) -> Companies:
+        query: Annotated[str, Field(description="Part of a name, ticker or CIK; empty lists the first ten")] = "",
+    ) -> CompanyColumns:
         """Find companies whose filings can be read here."""
-        needle = query.strip().lower()
-        rows = [c for c in COMPANIES.values() if needle in f"{c.ticker} {c.name} {c.cik} {c.industry}".lower()]
+        rows = data.companies.search(query, limit=LISTED_COMPANIES)
         if not rows:
-            raise ValueError(f"no company matches {query!r}; available: {', '.join(COMPANIES)}")
-        return Companies(**{name: [getattr(row, name) for row in rows] for name in Companies.model_fields})
+            some = ", ".join(row.ticker for row in data.companies.search("", limit=LISTED_COMPANIES))
+            raise ValueError(f"no company matches {query!r}; available: {some}")
+        return CompanyColumns(**{name: [getattr(row, name) for row in rows] for name in CompanyColumns.model_fields})
 
     def list_line_items() -> LineItems:
         """List the line items that can be queried, with their us-gaap tags."""
@@ -149,7 +151,7 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
         limit: Annotated[int, Field(description="Number of filings", ge=1, le=200)] = 20,
     ) -> Filings:
         """List the filings known on the simulation date, the latest first."""
-        company = _company(ticker)
+        company = _company(data.companies, ticker)
         facts = known(company)
         latest: dict[str, tuple[date, str, date, int]] = {}
         for filed, accession, kind, end in zip(
@@ -182,7 +184,7 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
         ] = "latest",
     ) -> FactColumns:
         """Return reported figures of one line item, each with the filing that it stands in."""
-        company = _company(ticker)
+        company = _company(data.companies, ticker)
         if fiscal_year is not None:
             _require_begun_to_be_known(company, fiscal_year, fiscal_period or "Q1")
         found = fundamentals.select(
@@ -206,7 +208,7 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
         ] = "latest",
     ) -> Statement:
         """Return the main lines of one financial statement of one period."""
-        company = _company(ticker)
+        company = _company(data.companies, ticker)
         _require_begun_to_be_known(company, fiscal_year, fiscal_period)
         facts = known(company)
         chosen = {

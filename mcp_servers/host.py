@@ -23,6 +23,8 @@ from mcp_servers.setting import Setting, bind
 if TYPE_CHECKING:
     from mcp.server import MCPServer
 
+    from lake.sample import Lake
+
 
 class EmbeddedServer(uvicorn.Server):
     """A web server inside a larger process, which keeps its own signal handlers."""
@@ -33,18 +35,29 @@ class EmbeddedServer(uvicorn.Server):
         yield
 
 
-def build(spec: ServerSpec, *, state_dir: Path | None) -> MCPServer:
-    """Return the MCP server of ``spec``; one that keeps state gets the folder to keep it in."""
+def build(spec: ServerSpec, *, state_dir: Path | None = None, lake: Lake | None = None) -> MCPServer:
+    """Return the MCP server of ``spec``.
+
+    Parameters
+    ----------
+    state_dir
+        Folder for a server that keeps state.
+    lake
+        Data for a server that reads the lake; the embedded sample by default.
+    """
     module = importlib.import_module(spec.module)
-    server: MCPServer = module.build_server(state_dir=state_dir) if spec.keeps_state else module.build_server()
+    arguments: dict[str, Any] = {"state_dir": state_dir} if spec.keeps_state else {}
+    if lake is not None:
+        arguments["lake"] = lake
+    server: MCPServer = module.build_server(**arguments)
     return server
 
 
-def web_config(name: str, setting: Setting) -> uvicorn.Config:
+def web_config(name: str, setting: Setting, *, lake: Lake | None = None) -> uvicorn.Config:
     """Return the web server's configuration for the server ``name``: MCP, health and call log."""
     log_path = None if setting.state_dir is None else setting.state_dir / f"calls-{name}.jsonl"
     app = build_app(
-        build(spec_of(name), state_dir=setting.state_dir),
+        build(spec_of(name), state_dir=setting.state_dir, lake=lake),
         server_name=name,
         key=setting.key,
         standalone=setting.standalone,
@@ -64,7 +77,7 @@ def describe_servers() -> list[dict[str, Any]]:
     for spec in SERVERS.values():
         row: dict[str, Any] = {"name": spec.name, "port": spec.port, "title": spec.title, "module": spec.module}
         try:
-            tools = asyncio.run(build(spec, state_dir=None).list_tools())
+            tools = asyncio.run(build(spec).list_tools())
         except Exception as error:
             rows.append(row | {"tools": [], "unavailable": f"{type(error).__name__}: {error}"})
         else:
@@ -92,7 +105,13 @@ def run_in_thread(config: uvicorn.Config, listener: socket.socket) -> threading.
 
 
 def serve(
-    name: str, *, host: str = "127.0.0.1", port: int | None = None, as_of: date | None = None, key: bytes | None = None
+    name: str,
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    as_of: date | None = None,
+    key: bytes | None = None,
+    live_folder: Path | None = None,
 ) -> None:
     """Run one server alone until interrupted (``traderbench mcp serve NAME``).
 
@@ -106,17 +125,29 @@ def serve(
         Simulation date of calls to plain ``/mcp``; today by default.
     key
         Signing key of a run whose tokens are accepted too; a fresh one by default.
+    live_folder
+        For ``edgar``: serve live figures of every company that files with the SEC, kept in this folder. The SEC wants
+        a contact in the environment variable ``TRADERBENCH_SEC_CONTACT``.
 
     Raises
     ------
     ServerStartError
         The port is busy.
     ValueError
-        Unknown name.
+        Unknown name, or a server without live data.
     """
     spec = spec_of(name)
+    lake = None if live_folder is None else _live_lake(name, live_folder)
     listener = bind(host, spec.port if port is None else port, name=name)
     setting = Setting(host=host, key=key or access.new_key(), standalone=caller.standalone_grant(as_of))
-    config = web_config(name, setting)
+    config = web_config(name, setting, lake=lake)
     print(f"{spec.title} MCP server: http://{host}:{listener.getsockname()[1]}/mcp", flush=True)
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def _live_lake(name: str, folder: Path) -> Lake:
+    if name != "edgar":
+        raise ValueError(f"the {name} server has no live data; edgar has")
+    from lake import sec
+
+    return sec.live(sec.SecClient(folder))

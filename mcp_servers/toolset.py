@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
-from lake.point_in_time import UnknownKey
+from lake.point_in_time import ProviderUnavailable, UnknownKey
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,7 +22,7 @@ def readable_errors(tool: Callable[P, R]) -> Callable[P, R]:
     def answer(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return tool(*args, **kwargs)
-        except (ValueError, UnknownKey) as error:
+        except (ValueError, UnknownKey, ProviderUnavailable) as error:
             raise ToolError(str(error)) from error
 
     return answer

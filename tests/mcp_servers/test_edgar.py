@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lake import sec
+from lake.fundamentals import COMPANIES
 from mcp_servers import caller, edgar
 from mcp_servers.access import Grant
 
@@ -29,7 +32,7 @@ def test_a_fiscal_year_that_has_not_ended_is_a_look_ahead(ask: Ask) -> None:
     grant = Grant("run", "task", date(2022, 1, 3), 0)
     with caller.acting_as(grant) as call:
         with pytest.raises(caller.LookAhead, match="after the simulation date 2022-01-03"):
-            edgar._require_begun_to_be_known(edgar.COMPANIES["AAPL"], 2022, "FY")
+            edgar._require_begun_to_be_known(COMPANIES["AAPL"], 2022, "FY")
         assert call.looked_ahead
     text = ask(SERVER, "get_company_facts", as_of=date(2022, 1, 3), ticker="AAPL", concept="Revenue", fiscal_year=2023)
     assert "nothing later is known" in text
@@ -37,7 +40,7 @@ def test_a_fiscal_year_that_has_not_ended_is_a_look_ahead(ask: Ask) -> None:
 
 def test_a_year_that_has_ended_but_is_not_filed_yet_is_no_look_ahead() -> None:
     with caller.acting_as(Grant("run", "task", date(2024, 10, 15), 0)) as call:
-        edgar._require_begun_to_be_known(edgar.COMPANIES["AAPL"], 2024, "FY")
+        edgar._require_begun_to_be_known(COMPANIES["AAPL"], 2024, "FY")
         assert not call.looked_ahead
 
 
@@ -53,7 +56,7 @@ def test_a_year_that_has_ended_but_is_not_filed_yet_is_no_look_ahead() -> None:
     ],
 )
 def test_the_calendar_of_a_company_is_right_to_within_days(ticker: str, year: int, period: str, end: date) -> None:
-    estimate = edgar.period_end(edgar.COMPANIES[ticker], year, period)
+    estimate = edgar.period_end(COMPANIES[ticker], year, period)
     assert abs((estimate - end).days) < edgar.FILING_CALENDAR_SLACK.days
 
 
@@ -98,3 +101,11 @@ def test_filings_are_listed_latest_first_and_none_from_the_future(ask: Ask) -> N
 )
 def test_errors_say_what_would_be_right(ask: Ask, tool: str, arguments: dict[str, Any], message: str) -> None:
     assert message in ask(SERVER, tool, **arguments)
+
+
+def test_a_source_that_does_not_answer_is_a_message_and_not_a_crash(ask: Ask, tmp_path: Path) -> None:
+    client = sec.SecClient(
+        tmp_path, contact="me@example.com", files_url="http://127.0.0.1:1", data_url="http://127.0.0.1:1"
+    )
+    text = ask(edgar.build_server(lake=sec.live(client)), "search_companies", query="apple")
+    assert "SEC EDGAR did not give http://127.0.0.1:1/company_tickers.json" in text

@@ -223,7 +223,7 @@ def test_every_tool_says_what_it_does_and_describes_its_arguments_and_answers() 
     for spec in catalog.SERVERS.values():
         if spec.name == "sandbox":
             continue
-        for tool in anyio.run(host.build(spec, state_dir=None).list_tools):
+        for tool in anyio.run(host.build(spec).list_tools):
             assert tool.description, tool.name
             assert tool.output_schema, tool.name
             for name, argument in tool.input_schema["properties"].items():
