@@ -5,14 +5,21 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import jax
 import pytest
-
-jax.config.update("jax_enable_x64", True)
-jax.config.update("jax_numpy_rank_promotion", "raise")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
+
+
+def pytest_configure() -> None:
+    from engine import jax_cache
+
+    jax_cache.enable()
+
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_numpy_rank_promotion", "raise")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from engine import __version__
+from engine import __version__, jax_cache
 from engine.errors import TraderBenchError
 
 DESCRIPTION = "Measure AI finance agents: truth by computation, markets that fight back, error bars on every number."
@@ -48,6 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status."""
     parsed = build_parser().parse_args(arguments)
+    jax_cache.enable()
     try:
         status: int = parsed.run(parsed)
         return status
