@@ -105,6 +105,7 @@ _INEQUALITY = re.compile(
     re.IGNORECASE,
 )
 _CHAIN = re.compile(r"=|≈")
+_RATIO_TO_ONE = re.compile(r"(?<=[0-9])\s?(?::|to)\s?1(?:\.0+)?(?![0-9.:])")
 _LISTED = re.compile(r";|,\s|\b(?:and|but|versus|vs)\b", re.IGNORECASE)
 
 
@@ -223,6 +224,8 @@ def read_number(text: str, *, kind: Kind = "number", unit: str = "") -> StatedNu
 
 
 def _read(statement: Statement, *, kind: Kind, unit: str) -> StatedNumber | Refusal:
+    if kind == "number":
+        statement = Statement(_RATIO_TO_ONE.sub("", statement.text), statement.labelled)
     if match := _INEQUALITY.search(statement.text):
         return Refusal(f"a bound is no value ({match.group()!r}): {statement.text[:80]!r}")
     found = _quantities(Statement(_last_of_chain(statement.text), statement.labelled))

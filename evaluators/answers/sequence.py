@@ -11,6 +11,7 @@ from evaluators.answers.typed_json import Refusal
 MAX_ITEMS = 100
 _SEPARATOR = r"\s*(?:,|;|、|->|=>|→|➔|>|-|–|—|\\(?:to|rightarrow)\b|\bthen\b)\s*|\s*\)\s*\(\s*|\s+"
 _RUN = re.compile(rf"(?<![\w.])[0-9]{{1,3}}(?:(?:{_SEPARATOR})[0-9]{{1,3}})+(?![\w%])(?!\.[0-9])")
+_ITEM_WORD = re.compile(r"(?:\b(?:events?|items?|steps?|E)|事件|#)\s*(?=[0-9])", re.IGNORECASE)
 _PREFIX = re.compile(r"^\s*(?:[A-Za-z]+\s*)?[A-Za-z][0-9]{0,3}\s*[:.)]\s*")
 
 
@@ -31,7 +32,7 @@ class StatedSequence:
 
 
 def _read(statement: Statement) -> StatedSequence | Refusal:
-    text = _PREFIX.sub("", statement.text)
+    text = _ITEM_WORD.sub("", _PREFIX.sub("", statement.text))
     runs = {tuple(int(item) for item in re.findall(r"[0-9]+", match.group())) for match in _RUN.finditer(text)}
     if not runs:
         return Refusal(f"no order in the stated answer: {statement.text[:80]!r}")

@@ -105,6 +105,24 @@ ORDER_FORMS = [
     '{"answer": [2, 1, 4, 3]}',
     '{"cot": "first 2, then 1", "answer": "2,1,4,3"}',
     r"\boxed{2,1,4,3}",
+    "Final answer: Event 2, Event 1, Event 4, Event 3",
+    "Final answer: E2 → E1 → E4 → E3",
+    "最终答案：事件2、事件1、事件4、事件3",
+]
+PLAIN_FORMS = [
+    "1.45",
+    "1.45x",
+    "1.45 times",
+    "1.45:1",
+    "1.45 to 1",
+    "about 1.45",
+    "~1.45",
+    "≈ 1.45",
+    "The current ratio is 1.45.",
+    "Final answer: 153.0 / 105.5 ≈ 1.45",
+    WORK + "Final answer: 1.45",
+    '{"answer": 1.45}',
+    r"\boxed{1.45}",
 ]
 
 
@@ -122,6 +140,11 @@ def test_an_amount_is_read_in_every_surface_form(text: str) -> None:
 @pytest.mark.parametrize("text", PERCENT_FORMS)
 def test_a_percentage_is_read_in_every_surface_form(text: str) -> None:
     assert value(text, "percent") == pytest.approx(0.4, rel=1e-12)
+
+
+@pytest.mark.parametrize("text", PLAIN_FORMS)
+def test_a_plain_number_is_read_in_every_surface_form(text: str) -> None:
+    assert value(text, "number") == pytest.approx(1.45, rel=1e-12)
 
 
 @pytest.mark.parametrize("text", NEGATIVE_FORMS)
