@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import jax
-import jax.numpy as jnp
+import numpy as np
 
 from backtest.market import Market
 from transforms.record import Events, Transform, Transformed, no_events, overlay
@@ -37,16 +39,28 @@ def apply(
     Raises
     ------
     ValueError
-        For an unknown transform or parameter, or a negative or non-finite severity.
+        For an unknown transform or parameter, a parameter that is no plain value, or a negative or non-finite severity.
     """
-    parts = check(name, severity=severity, **params)
+    parts = tuple(check(name, severity=severity, **params))
+    changed: Transformed = _applied(parts, tuple(sorted(params.items())), key, market, severity)
+    return changed
 
+
+@partial(jax.jit, static_argnames=("parts", "params"))
+def _applied(
+    parts: tuple[Transform, ...],
+    params: tuple[tuple[str, Any], ...],
+    key: jax.Array,
+    market: Market,
+    severity: float | jax.Array,
+) -> Transformed:
     def one(one_key: jax.Array, one_market: Market) -> Transformed:
-        return compose(parts, one_key, one_market, severity=severity, params=params)
+        return compose(parts, one_key, one_market, severity=severity, params=dict(params))
 
     if market.close.ndim == 1:
         return one(key, market)
-    return jax.vmap(one)(jax.random.split(key, market.close.shape[0]), market)
+    batched: Transformed = jax.vmap(one)(jax.random.split(key, market.close.shape[0]), market)
+    return batched
 
 
 def check(name: str, *, severity: float | jax.Array = 1.0, **params: Any) -> list[Transform]:
@@ -58,7 +72,7 @@ def check(name: str, *, severity: float | jax.Array = 1.0, **params: Any) -> lis
 
 
 def compose(
-    parts: list[Transform], key: jax.Array, market: Market, *, severity: float | jax.Array, params: dict[str, Any]
+    parts: Sequence[Transform], key: jax.Array, market: Market, *, severity: float | jax.Array, params: dict[str, Any]
 ) -> Transformed:
     """Apply the parts to one market, each with its own key (the first keeps ``key`` when it is alone)."""
     keys = [key] if len(parts) == 1 else list(jax.random.split(key, len(parts)))
@@ -103,6 +117,6 @@ def check_severity(severity: float | jax.Array) -> None:
     """Refuse a severity that is known before tracing and makes no sense."""
     if isinstance(severity, jax.core.Tracer):
         return
-    values = jnp.asarray(severity)
+    values = np.asarray(severity)
     if values.ndim or not math.isfinite(float(values)) or float(values) < 0.0:
         raise ValueError(f"severity must be one finite number >= 0, got {severity!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
@@ -14,6 +14,20 @@ TRANSFORMS: dict[str, str] = {
     "noisy": "transforms.noisy:noisy",
     "meta": "transforms.meta:meta",
     "adversarial": "transforms.adversarial:adversarial",
+    "flash_crash": "transforms.flash:flash_crash",
+    "flash_pump": "transforms.flash:flash_pump",
+    "liquidity": "transforms.liquidity:liquidity",
+    "gap": "transforms.gap:gap",
+    "stale_feed": "transforms.feed:stale_feed",
+    "missing_bars": "transforms.feed:missing_bars",
+    "wash_volume": "transforms.feed:wash_volume",
+    "scale": "transforms.symmetry:scale",
+    "time_shift": "transforms.symmetry:time_shift",
+    "invert": "transforms.symmetry:invert",
+    "regime_change": "transforms.regime:regime_change",
+    "bootstrap_blocks": "transforms.regime:bootstrap_blocks",
+    "worst_case": "transforms.worst_case:worst_case",
+    "worst_path": "transforms.worst_case:worst_path",
 }
 """Name in a config -> ``module:attribute``, imported when a run uses it."""
 
@@ -37,15 +51,19 @@ def get(name: str) -> Transform:
 
 
 def load(path: Path) -> ModuleType:
-    """Import a Python file that is not part of a package."""
+    """Import a Python file that is not part of a package; a changed file is imported anew."""
     if not path.is_file():
         raise ValueError(f"transform file {str(path)!r} does not exist (working directory: {str(Path.cwd())!r})")
-    spec = importlib.util.spec_from_file_location(f"transform_file_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise ValueError(f"transform file {str(path)!r} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
+    return imported(path.resolve(), path.read_bytes())
+
+
+@lru_cache(maxsize=64)
+def imported(path: Path, content: bytes) -> ModuleType:
+    """Return the module that the file at ``path`` with this ``content`` makes."""
+    module = ModuleType(f"transform_file_{path.stem}")
+    module.__file__ = str(path)
     try:
-        spec.loader.exec_module(module)
+        exec(compile(content, str(path), "exec"), module.__dict__)
     except Exception as error:
         raise ValueError(f"transform file {str(path)!r} fails on import: {type(error).__name__}: {error}") from error
     return module
