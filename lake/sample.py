@@ -13,7 +13,16 @@ from lake.fundamentals import Companies, EmbeddedCompanies
 from lake.point_in_time import Source, UnknownKey
 from lake.records import Bars, Facts, Observations
 
-EMBEDDED_FILES = ("fundamentals.csv", "rates.csv")
+DATA_FILES = (
+    "embedded/fundamentals.csv",
+    "embedded/rates.csv",
+    "fundamentals.py",
+    "rates.py",
+    "simulated.py",
+    "splits.py",
+    "chains.py",
+)
+"""What the embedded data are made of, besides the price package: tables, and the code that gives them their meaning."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +71,10 @@ def embedded() -> Lake:
 
 @cache
 def data_hash() -> str:
-    """Return the sha256 over the embedded files, the simulator's source and the version of the price package."""
+    """Return the sha256 over :data:`DATA_FILES` and the version of the price package."""
     digest = hashlib.sha256()
     folder = resources.files("lake")
-    for name in (*(f"embedded/{file}" for file in EMBEDDED_FILES), "simulated.py"):
+    for name in DATA_FILES:
         content = folder.joinpath(name).read_bytes()
         digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
     digest.update(f"bokeh_sampledata {metadata.version('bokeh-sampledata')}\n".encode())

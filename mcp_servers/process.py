@@ -26,7 +26,7 @@ STOP_TIMEOUT_S = 5.0
 MAX_RESTARTS = 3
 
 
-async def _serve_until_closed(orders: dict[str, Any]) -> None:
+async def _serve_until_closed(orders: dict[str, Any], answers: IO[str]) -> None:
     from mcp_servers.host import run_together, web_config
 
     loop = asyncio.get_running_loop()
@@ -47,7 +47,7 @@ async def _serve_until_closed(orders: dict[str, Any]) -> None:
         listeners[name] = bind(setting.host, port, name=name)
     serving = asyncio.create_task(run_together(configs, listeners))
     ports = {name: listener.getsockname()[1] for name, listener in listeners.items()}
-    print(json.dumps({"ports": ports, "unavailable": unavailable}), flush=True)
+    print(json.dumps({"ports": ports, "unavailable": unavailable}), file=answers, flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
     serving.cancel()
     with suppress(asyncio.CancelledError):
@@ -57,10 +57,13 @@ async def _serve_until_closed(orders: dict[str, Any]) -> None:
 def main() -> None:
     """Serve what the first line of standard input asks for, until standard input is closed."""
     orders = json.loads(sys.stdin.readline())
+    # Whatever else prints here goes to the log: nobody reads this pipe after the answer, and a full pipe blocks.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
     try:
-        asyncio.run(_serve_until_closed(orders))
+        asyncio.run(_serve_until_closed(orders, answers))
     except ServerStartError as error:
-        print(json.dumps({"error": str(error)}), flush=True)
+        print(json.dumps({"error": str(error)}), file=answers, flush=True)
         sys.exit(1)
     if not orders["keep_state"]:
         # The harness does this too, unless it was killed.
@@ -83,8 +86,8 @@ class ServerProcess:
     def __init__(self, ports: dict[str, int], setting: Setting, log_path: Path) -> None:
         self._setting = setting
         self._log_path = log_path
-        self._closing = threading.Event()
-        self._restarts = 0
+        self._closing = False
+        self._changing = threading.Lock()
         self._child = self._spawn(ports)
         self.ports, self.unavailable = self._wait_ready(self._child)
         self._watcher = threading.Thread(target=self._watch, daemon=True)
@@ -130,17 +133,16 @@ class ServerProcess:
         return answer["ports"], answer["unavailable"]
 
     def _watch(self) -> None:
-        while True:
+        """Start a new child each time one dies, up to the limit."""
+        for _ in range(MAX_RESTARTS):
             self._child.wait()
-            if self._closing.is_set() or self._restarts >= MAX_RESTARTS:
-                return
-            self._restarts += 1
-            self._close_pipes(self._child)
-            self._child = self._spawn(self.ports)
-            try:
+            with self._changing:
+                if self._closing:
+                    return
+                self._close_pipes(self._child)
+                self._child = self._spawn(self.ports)
+            with suppress(ServerStartError):
                 self._wait_ready(self._child)
-            except ServerStartError:
-                continue
 
     @staticmethod
     def _close_pipes(child: subprocess.Popen[str]) -> None:
@@ -165,7 +167,8 @@ class ServerProcess:
 
     def close(self) -> None:
         """End the child."""
-        self._closing.set()
+        with self._changing:
+            self._closing = True
         self._stop(self._child)
         self._watcher.join(timeout=STOP_TIMEOUT_S)
 

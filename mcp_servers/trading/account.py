@@ -193,6 +193,9 @@ def pass_day(account: Account, day: date, bars: dict[str, Bar]) -> None:
             position.mark = bars[ticker].close
     if account.gross_exposure and account.equity <= MAINTENANCE_MARGIN * account.gross_exposure:
         _liquidate(account, day, bars)
+    if not account.gross_exposure:
+        # What is owed beyond zero when everything is closed, the broker bears.
+        account.cash = max(account.cash, 0.0)
     account.clock = day
     account.curve.append((day, account.equity))
 
@@ -272,7 +275,7 @@ def _refusal(account: Account, order: Order, price: float, fee: float) -> str:
 
 
 def _liquidate(account: Account, day: date, bars: dict[str, Bar]) -> None:
-    """Close every position at the close, and cancel what waits. What is owed beyond zero the broker bears."""
+    """Close every position at the close, and cancel what waits."""
     for ticker, position in account.positions.items():
         if position.shares:
             volume = bars[ticker].volume if ticker in bars else 0.0
@@ -280,7 +283,6 @@ def _liquidate(account: Account, day: date, bars: dict[str, Bar]) -> None:
             price, fee = fill_price_and_fee(quantity, position.mark, volume, extra_fee_bps=LIQUIDATION_FEE_BPS)
             account.cash -= quantity * price + fee
             position.trade(quantity, price, fee)
-    account.cash = max(account.cash, 0.0)
     account.liquidations += 1
     for order in account.waiting():
         order.state, order.note = "cancelled", f"the account was liquidated on {day}"

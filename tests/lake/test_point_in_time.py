@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -81,9 +82,11 @@ def test_simulated_bars_are_valid_candles() -> None:
             assert 0 < low <= min(opened, closed) <= max(opened, closed) <= high
 
 
-def test_the_data_hash_is_a_sha256_that_stays_the_same() -> None:
-    assert len(sample.data_hash()) == 64
-    sample.data_hash.cache_clear()
-    first = sample.data_hash()
-    sample.data_hash.cache_clear()
-    assert sample.data_hash() == first
+def test_the_data_hash_repeats_and_covers_every_data_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh = sample.data_hash.__wrapped__
+    first = fresh()
+    assert first == fresh() and len(first) == 64
+    folder = Path(sample.__file__).parent
+    assert {f"embedded/{file.name}" for file in (folder / "embedded").glob("*.csv")} <= set(sample.DATA_FILES)
+    monkeypatch.setattr(sample, "DATA_FILES", sample.DATA_FILES[1:])
+    assert fresh() != first

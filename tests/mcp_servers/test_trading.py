@@ -128,6 +128,16 @@ def test_a_broken_account_is_liquidated_and_never_owes(act: Callable[..., Any]) 
     assert account.cash == 0.0 and account.equity == 0.0
 
 
+def test_a_short_closed_after_a_gap_beyond_the_equity_leaves_nothing_and_no_debt() -> None:
+    account = Account(10_000.0, 10_000.0, DAYS[0], DAYS[0])
+    account.orders["a"] = Order("a", "X", "sell", 195.0, "market", None, None, DAYS[0])
+    paper.pass_day(account, DAYS[1], {"X": Bar(100.0, 100.0, 100.0, 100.0, 1e6)})
+    account.orders["b"] = Order("b", "X", "buy", 195.0, "market", None, None, DAYS[1])
+    paper.pass_day(account, DAYS[2], {"X": Bar(170.0, 170.0, 170.0, 170.0, 1e6)})
+    assert account.orders["b"].state == "filled"
+    assert account.cash == 0.0 == account.equity
+
+
 @pytest.mark.parametrize(
     ("terms", "price"),
     # Bar: open 100, high 110, low 95.
