@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -78,7 +79,23 @@ def guess(text: str) -> str:
     schema = body.get("answer_schema")
     if isinstance(schema, dict):
         return json.dumps(sample(schema, draw))
-    return f"The answer is {draw.uniform(-100.0, 100.0):.4f}"
+    return f"Final answer: {_guess_in_words(body, draw)}"
+
+
+def _guess_in_words(body: dict[str, Any], draw: random.Random) -> str:
+    """Return a guess of the kind that the answer format names between angle brackets."""
+    asked = re.search(r"<([^>]+)>", str(body.get("answer_format", "")))
+    kind = asked.group(1) if asked else "number"
+    if "percentage" in kind:
+        return f"{draw.uniform(-50.0, 50.0):.2f}%"
+    if "item numbers" in kind:
+        items = re.findall(r"^(\d+)\.\s", str(body.get("question", "")), re.MULTILINE)
+        return ",".join(draw.sample(items, len(items)))
+    if "date" in kind:
+        return f"{draw.randint(2005, 2025)}-{draw.randint(1, 12):02d}-{draw.randint(1, 28):02d}"
+    if "accession" in kind:
+        return f"{draw.randint(1, 2_000_000):010d}-{draw.randint(5, 25):02d}-{draw.randint(1, 200_000):06d}"
+    return f"{10.0 ** draw.uniform(-2.0, 11.0):.4f}"
 
 
 def _question_digest(body: dict[str, Any]) -> str:

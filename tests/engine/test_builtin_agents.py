@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,18 @@ def test_the_random_agent_fills_the_schema_and_ignores_addresses() -> None:
     assert isinstance(answer["price"], float) and answer["side"] in ("call", "put") and isinstance(answer["n"], int)
     assert first == again
     assert first != other
+
+
+def test_the_random_agent_guesses_in_the_form_that_is_asked_for() -> None:
+    question = "Order these.\n1. one\n2. two\n3. three"
+    forms = ("percentage", "item numbers in order, separated by commas", "date", "accession number", "amount")
+    bodies = [{"question": question, "answer_format": f"Final answer: <{form}>"} for form in forms]
+    percent, order, day, accession, amount = ask("random", *bodies)
+    assert percent.endswith("%")
+    assert sorted(order.removeprefix("Final answer: ").split(",")) == ["1", "2", "3"]
+    assert date.fromisoformat(day.removeprefix("Final answer: "))
+    assert [len(part) for part in accession.removeprefix("Final answer: ").split("-")] == [10, 2, 6]
+    assert float(amount.removeprefix("Final answer: ")) > 0
 
 
 def test_the_random_agent_decides_every_episode() -> None:
