@@ -18,7 +18,9 @@ from mcp_servers.sandbox.zygote_process import START_LIMIT_S, Tier, ZygoteProces
 SIZE = 2
 _CALLS_IN_FLIGHT_PER_ZYGOTE = 4
 _ATTEMPTS = 2
-_RETIRED_GRACE_S = limits.TIMEOUT_LIMIT_S + 5.0
+MIN_AGE_S = 10.0
+"""A zygote younger than this outlives a refused call: a program that is refused again and again must not keep the
+processor busy with starts. One that made a fatal system call ends its zygote's service at any age."""
 
 
 class Pool:
@@ -99,9 +101,13 @@ class Pool:
             self._orders.put(self._stop_retired)
         if outcome.killed_by == "policy_violation":
             self._retire(zygote)
-        elif outcome.error_class == "policy_violation" or zygote.calls_started >= self._calls_per_zygote:
+        elif self._is_worn(zygote, outcome):
             self._replace(zygote)
         return outcome
+
+    def _is_worn(self, zygote: ZygoteProcess, outcome: Outcome) -> bool:
+        refused = outcome.error_class == "policy_violation" and zygote.age_s >= MIN_AGE_S
+        return refused or zygote.calls_started >= self._calls_per_zygote
 
     def _choose(self) -> ZygoteProcess:
         """Return the usable zygote with the fewest calls; wait for one while one is starting."""

@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -118,6 +119,7 @@ class ZygoteProcess:
         except BaseException:
             self._connection.close()
             raise
+        self._ready_since = time.monotonic()
         self._reader = threading.Thread(target=self._read, name="sandbox-zygote-reader", daemon=True)
         self._reader.start()
 
@@ -163,6 +165,11 @@ class ZygoteProcess:
             )
         if self._process.stderr is not None:
             self._process.stderr.close()
+
+    @property
+    def age_s(self) -> float:
+        """Return the seconds since the zygote was ready."""
+        return time.monotonic() - self._ready_since
 
     @property
     def in_flight(self) -> int:

@@ -17,16 +17,16 @@ from mcp_servers.sandbox import seccomp
 PID = 4242
 X86_64, I386, X32_BIT = 0xC000003E, 0x40000003, 0x40000000
 ALLOW, KILL = "allow", "kill"
+PROGRAM = list(struct.iter_unpack("<HBBI", seccomp.program(PID)))
 
 
 def decide(number: int, arguments: tuple[int, ...] = (), arch: int = X86_64) -> str | int:
     """Return ``allow``, ``kill`` or the error number that the filter answers with."""
     words = [*arguments, *[0] * (6 - len(arguments))]
     data = struct.pack("<IIQ6Q", number, arch, 0, *(word % 2**64 for word in words))
-    program = [struct.unpack_from("<HBBI", seccomp.program(PID), at) for at in range(0, len(seccomp.program(PID)), 8)]
     accumulator, at = 0, 0
     while True:
-        code, if_true, if_false, value = program[at]
+        code, if_true, if_false, value = PROGRAM[at]
         at += 1
         if code == 0x20:
             (accumulator,) = struct.unpack_from("<I", data, value)
