@@ -58,6 +58,13 @@ def test_the_echo_agent_returns_the_message() -> None:
     assert json.loads(ask("echo", body)[0]) == body
 
 
+def test_a_recording_agent_keeps_every_message_it_receives(tmp_path: Path) -> None:
+    messages = ['{"type": "question", "question": "größer?"}', "second"]
+    ask("null", *messages, arguments=("--record", str(tmp_path / "received.jsonl")))
+    lines = (tmp_path / "received.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["received"] for line in lines] == messages
+
+
 def test_the_keyword_agent_says_one_text_to_everything() -> None:
     replies = ask("keyword", "one question", {"type": "trading_decision", "state": {}})
     assert replies[0] == replies[1] and "free cash flow" in replies[0]
