@@ -1,0 +1,285 @@
+"""Whole runs through the command line: real agents over A2A, real MCP servers, a real store."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from engine.store import Store
+from evaluators.contract import SECTIONS
+
+CONFIG = """
+name: small
+datasets:
+  - {type: fundamentals, limit: 3}
+  - {type: bizfinbench, limit: 3}
+  - {type: synthetic, limit: 6}
+  - {type: options, limit: 3}
+  - {type: professional, limit: 3}
+execution: {backend: serial, ports: auto, concurrency: 2}
+"""
+TRADERBENCH = (sys.executable, "-m", "engine.cli")
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory):
+    path = tmp_path_factory.mktemp("config") / "small.yaml"
+    path.write_text(CONFIG)
+    return path
+
+
+@pytest.fixture(scope="module")
+def played(config, tmp_path_factory):
+    """Return the result and the folder of a run, played once for the whole file."""
+    runs = {}
+
+    def play(agent, *, seed=42):
+        if (agent, seed) not in runs:
+            out = tmp_path_factory.mktemp("runs") / agent
+            runs[agent, seed] = (
+                run_json("run", config, "--agent", f"builtin:{agent}", "--seed", seed, "--out", out),
+                out,
+            )
+        return runs[agent, seed]
+
+    return play
+
+
+def copied(out, tmp_path):
+    return Path(shutil.copytree(out, tmp_path / "copy"))
+
+
+def traderbench(*arguments, status=0, timeout=180):
+    done = subprocess.run([*TRADERBENCH, *map(str, arguments)], capture_output=True, text=True, timeout=timeout)
+    assert done.returncode == status, done.stderr[-2000:]
+    return done
+
+
+def run_json(*arguments):
+    return json.loads(traderbench(*arguments, "--json").stdout)
+
+
+def comparable(result):
+    """What must be equal between two runs of the same config, seed and agent."""
+    return {name: result[name] for name in ("overall", "sections", "tasks")}
+
+
+def test_the_json_of_a_run_has_the_promised_shape(played):
+    result, out = played("null")
+    assert {"run_id", "overall", "sections", "tasks"} <= set(result)
+    assert {"score", "se", "ci95", "n"} <= set(result["overall"])
+    assert set(result["sections"]) == set(SECTIONS) - {"crypto_trading"}
+    for section in result["sections"].values():
+        assert {"score", "n", "se", "pass_rate"} <= set(section)
+    for task in result["tasks"]:
+        assert {"id", "section", "dataset", "score", "state", "reason"} <= set(task)
+    for name in ("report.html", "results.json", "manifest.json", "ledger.sqlite"):
+        assert (out / name).is_file()
+
+
+@pytest.mark.parametrize("agent", ["null", "echo", "keyword", "random"])
+def test_an_agent_without_knowledge_earns_nothing(played, agent):
+    result, _ = played(agent)
+    assert result["overall"]["score"] <= 2.0
+    assert result["overall"]["passed"] == 0
+    assert {task["state"] for task in result["tasks"]} == {"failed"}
+
+
+def test_the_oracle_earns_everything(played):
+    result, _ = played("oracle")
+    assert result["overall"]["score"] == pytest.approx(100.0, abs=1e-9)
+    assert result["overall"]["pass_rate"] == 1.0
+
+
+def test_the_quant_agent_lies_between_the_null_family_and_the_oracle(played):
+    result, _ = played("quant")
+    assert 10.0 < result["overall"]["score"] < 95.0
+
+
+def test_the_same_seed_gives_the_same_run(played, config, tmp_path):
+    result, _ = played("quant")
+    again = run_json("run", config, "--out", tmp_path / "again")
+    assert comparable(again) == comparable(result)
+
+
+def test_tasks_belong_to_the_seed_and_never_to_the_agent(played, config):
+    ids = [task["id"] for task in played("quant")[0]["tasks"]]
+    assert [task["id"] for task in played("null")[0]["tasks"]] == ids
+    other = run_json("tasks", "draw", config, "--seed", 43)
+    assert set(ids).isdisjoint(task["id"] for task in other)
+
+
+def start(config, out, *arguments):
+    command = [*TRADERBENCH, "run", str(config), "--out", str(out), "--concurrency", "1", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+
+
+def wait_for_cells(out, count, process):
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if (out / "manifest.json").is_file() and (out / "ledger.sqlite").is_file():
+            with Store.open(out, read_only=True) as store:
+                if len(store.finished()) >= count:
+                    return
+        assert process.poll() is None, process.stderr.read().decode()
+        time.sleep(0.02)
+    raise AssertionError("the run made no progress")
+
+
+def descendants(pid):
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        found += [int(child), *descendants(int(child))]
+    return found
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until_gone(pids):
+    deadline = time.monotonic() + 20
+    while any(map(is_alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return [pid for pid in pids if is_alive(pid)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda n: n.name)
+def test_a_stopped_run_resumes_to_the_table_of_an_uninterrupted_one(played, config, tmp_path, number):
+    whole, _ = played("quant")
+    out = tmp_path / "stopped"
+    process = start(config, out)
+    wait_for_cells(out, 2, process)
+    children = descendants(process.pid)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert wait_until_gone(children) == []
+    assert process.returncode == (-9 if number == signal.SIGKILL else 130), errors
+    with Store.open(out) as store:
+        assert 2 <= len(store.finished()) < len(whole["tasks"])
+    resumed = run_json("resume", out)
+    assert comparable(resumed) == comparable(whole)
+
+
+def test_report_and_rescore_work_from_the_store_alone(played, tmp_path):
+    result, out = played("quant")
+    out = copied(out, tmp_path)
+    before = (out / "report.html").read_bytes()
+    (out / "report.html").unlink()
+    assert comparable(run_json("report", out)) == comparable(result)
+    assert (out / "report.html").read_bytes() == before
+    rescored = run_json("rescore", out)
+    assert rescored["changed"] == []
+    assert comparable(rescored) == comparable(result)
+
+
+def test_a_run_folder_in_use_is_one_clear_line(config, tmp_path):
+    out = tmp_path / "run"
+    process = start(config, out, "--agent", "builtin:quant")
+    try:
+        wait_for_cells(out, 1, process)
+        done = traderbench("resume", out, status=75)
+        assert done.stderr.strip() == f"traderbench: error: {out} is in use by another traderbench process"
+    finally:
+        os.killpg(process.pid, signal.SIGINT)
+        process.communicate(timeout=60)
+
+
+def test_an_unreachable_agent_is_one_clear_line_and_leaves_no_run_behind(config, tmp_path):
+    done = traderbench("run", config, "--agent", "http://127.0.0.1:9", "--out", tmp_path / "run", status=69)
+    (line,) = [row for row in done.stderr.splitlines() if row.startswith("traderbench: error")]
+    assert "http://127.0.0.1:9" in line
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_unknown_builtin_names_the_nearest(config, tmp_path):
+    done = traderbench("run", config, "--agent", "builtin:qant", "--out", tmp_path / "run", status=2)
+    assert "did you mean 'quant'?" in done.stderr
+
+
+def test_a_busy_port_is_one_clear_line(config, tmp_path):
+    import socket
+
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind(("127.0.0.1", 8104))
+        except OSError:
+            pass  # somebody holds it already, which serves as well
+        else:
+            taken.listen()
+        done = traderbench("run", config, "--out", tmp_path / "run", "--ports", "fixed", status=71)
+    assert "810" in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "run" / "manifest.json").exists()
+
+
+def test_a_corrupt_store_is_one_clear_line_and_nothing_is_lost(played, tmp_path):
+    out = copied(played("null")[1], tmp_path)
+    ledger = out / "ledger.sqlite"
+    raw = ledger.read_bytes()[:5000]
+    ledger.write_bytes(raw)
+    done = traderbench("resume", out, status=65)
+    assert "ledger.sqlite" in done.stderr.splitlines()[-1]
+    assert ledger.read_bytes() == raw
+
+
+def test_a_config_with_a_typo_or_an_unknown_transform_is_one_clear_line(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("name: x\ndatasets: [{type: synthetic, limt: 1}]")
+    done = traderbench("run", path, status=2)
+    assert "did you mean 'limit'?" in done.stderr
+    path.write_text("name: x\ndatasets: [{type: crypto, transforms: [adversarail]}]\nexecution: {ports: auto}")
+    done = traderbench("tasks", "draw", path, status=2)
+    assert "adversarail" in done.stderr
+    assert "adversarial" in done.stderr
+
+
+def test_resume_refuses_another_agent(played, tmp_path):
+    out = copied(played("null")[1], tmp_path)
+    done = traderbench("resume", out, "--agent", "builtin:echo", status=2)
+    assert "agent.digest" in done.stderr
+
+
+def test_nothing_that_was_sent_holds_the_gold(played, config):
+    from engine import config as configs
+    from engine import sampling
+
+    _, out = played("null")
+    golds = {}
+    for case in sampling.draw(configs.load(config)):
+        session = case.open()
+        session.opening()
+        golds[case.task.task_id] = session.oracle()
+    with Store.open(out) as store:
+        records = list(store.records())
+    assert len(records) == len(golds)
+    for record in records:
+        sent = "\n".join(turn["text"] for turn in record["transcript"] if turn["role"] == "harness")
+        assert golds[record["task_id"]] not in sent
+        for word in ("gold", "oracle", "expected_answer", "truth"):
+            assert f'"{word}"' not in sent
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_the_first_run_of_a_newcomer_shows_every_section_and_calls_all_six_servers(tmp_path):
+    quick = Path(__file__).parents[2] / "configs" / "quick.yaml"
+    result = run_json("run", quick, "--out", tmp_path / "run", "--ports", "auto")
+    assert set(result["sections"]) == set(SECTIONS)
+    assert result["overall"]["total"] >= 20
+    assert min(section["total"] for section in result["sections"].values()) >= 3
+    assert result["unscored"] == 0
+    assert min(result["tool_calls"].values()) >= 1, result["tool_calls"]
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["config"]["execution"]["backend"] == "ray"
+    serial = run_json("run", quick, "--out", tmp_path / "serial", "--ports", "auto", "--backend", "serial")
+    assert comparable(serial) == comparable(result)
