@@ -15,15 +15,10 @@ from evaluators.fundamentals.question import LAST_DAY, NotDrawable, Question, Te
 from lake.point_in_time import UnknownKey
 from lake.records import Bars
 from lake.sample import Lake
+from lake.splits import SPLITS
 
 TRADING_DAYS_A_YEAR = 252
 FIRST_DAY = date(2000, 6, 1)
-SPLITS = {
-    "AAPL": (date(2000, 6, 21), date(2005, 2, 28)),
-    "MSFT": (date(2003, 2, 18),),
-}
-"""First trading days at a split price. Prices in the lake are unadjusted, so no window crosses one of them."""
-
 RETURN_TOLERANCE = Tolerance(relative=0.01, absolute=0.0005)
 VOLATILITY_TOLERANCE = Tolerance(relative=0.01, absolute=0.0)
 CORRELATION_TOLERANCE = Tolerance(relative=0.01, absolute=0.002)
@@ -41,7 +36,8 @@ def _window(rng: random.Random, lake: Lake, tickers: Sequence[str]) -> tuple[dat
     if start < FIRST_DAY or end.year > 2026:
         raise NotDrawable(f"window {start} to {end}")
     for ticker in tickers:
-        if any(start < split <= end for split in SPLITS.get(ticker, ())):
+        # Prices are as traded: a window across a split would show a halving that no holder saw.
+        if any(start < split.day <= end for split in SPLITS.get(ticker, ())):
             raise NotDrawable(f"{ticker} was split between {start} and {end}")
     as_of = end + timedelta(days=rng.randint(1, 90))
     windows = []

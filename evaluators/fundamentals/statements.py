@@ -97,6 +97,8 @@ def cash_conversion(rng: random.Random, lake: Lake) -> Question:
     """Ask for operating cash flow per dollar of net income."""
     book, year = any_annual_book(rng, lake)
     gold = book.figure("OperatingCashFlow", year) / book.positive("NetIncome", year)
+    if abs(gold - 1) < 0.02:
+        raise NotDrawable("one dollar per dollar is what a guess would say")
     text = (
         f"How many dollars of net cash from operating activities did {book.label} generate per dollar of net income in "
         f"{book.year_named(year)}?"

@@ -9,10 +9,13 @@ from importlib import resources
 
 from evaluators.contract import Case, Json, Section
 from evaluators.drawing import chosen, require_known_options, rotation, stream, task_id
-from evaluators.professional.work import lending, portfolio, risk, valuation
+from evaluators.professional.work import execution, lending, portfolio, risk, valuation
 
 VERSION = "1.0"
-TEMPLATES = {row.name: row for row in (*lending.TEMPLATES, *portfolio.TEMPLATES, *valuation.TEMPLATES, *risk.TEMPLATES)}
+TEMPLATES = {
+    row.name: row
+    for row in (*lending.TEMPLATES, *portfolio.TEMPLATES, *valuation.TEMPLATES, *risk.TEMPLATES, *execution.TEMPLATES)
+}
 SOURCES = ("marks.py", "table.py", "memo.py", "deliverables.py", "assignment.py")
 
 

@@ -20,10 +20,10 @@ from bokeh_sampledata import stocks
 from evaluators.contract import Case
 from evaluators.fundamentals import DATASET
 from evaluators.fundamentals.dataset import CATEGORIES, TEMPLATES, draw_question
-from evaluators.fundamentals.prices import SPLITS
 from evaluators.fundamentals.question import Book
 from lake import sample
 from lake.fundamentals import COMPANIES, LINE_ITEMS
+from lake.splits import SPLITS
 
 FIGURES = {
     "gross profit": "GrossProfit",
@@ -187,14 +187,16 @@ def test_the_splits_are_the_halvings_in_the_prices() -> None:
         )
         for ticker in ("AAPL", "FB", "GOOG", "IBM", "MSFT")
     }
-    assert {k: v for k, v in halvings.items() if v} == {k: tuple(map(str, days)) for k, days in SPLITS.items()}
+    assert {k: v for k, v in halvings.items() if v} == {
+        ticker: tuple(str(split.day) for split in found) for ticker, found in SPLITS.items()
+    }
 
 
 def test_no_price_window_crosses_a_share_split() -> None:
     for name in ("price-return", "price-volatility", "price-drawdown"):
         for case in cases_of(name, 25):
             start, end = window(case)
-            assert not any(start < str(split) <= end for split in SPLITS.get(ticker_of(case), ()))
+            assert not any(start < str(split.day) <= end for split in SPLITS.get(ticker_of(case), ()))
 
 
 class Spoiled:

@@ -271,6 +271,33 @@ def check_value_at_risk(case: Case, inputs: Inputs) -> None:
     assert conclusion(case) == ("BREACH" if at_risk > inputs["value_at_risk_limit"] else "WITHIN")
 
 
+def check_paper_trading(case: Case, inputs: Inputs) -> None:
+    """The stated cost formulas, written out over the bars of the lake."""
+    lake, table, stated = sample.embedded(), rows(case), figures(case)
+    cash, traded, paid, held = inputs["cash"], 0.0, 0.0, dict[str, float]()
+    for order in inputs["orders"]:
+        bars = lake.bars_of(order["ticker"], as_of=case.task.as_of)[0]
+        row = [str(day) > order["placed_on"] for day in bars.known_on].index(True)
+        sign = 1 if order["side"] == "buy" else -1
+        slip = 1e-4 * (1 + 50 * (order["shares"] / bars.volume[row]) ** 0.5)
+        price = bars.open[row] * (1 + sign * slip)
+        fee = 1e-4 * price * order["shares"]
+        assert table[order["order"]]["fill_price"] == pytest.approx(price, abs=6e-5)
+        assert table[order["order"]]["fee"] == pytest.approx(fee, abs=6e-3)
+        assert table[order["order"]]["slippage_cost"] == pytest.approx(
+            order["shares"] * bars.open[row] * slip, abs=6e-3
+        )
+        cash -= sign * order["shares"] * price + fee
+        traded, paid = traded + order["shares"] * price, paid + fee + order["shares"] * bars.open[row] * slip
+        held[order["ticker"]] = held.get(order["ticker"], 0.0) + sign * order["shares"]
+    assert cash > 0 and min(held.values()) >= 0
+    last = {ticker: lake.bars_of(ticker, as_of=case.task.as_of)[0].close[-1] for ticker in held}
+    equity = cash + sum(shares * last[ticker] for ticker, shares in held.items())
+    assert stated["Closing equity"] == pytest.approx(equity, abs=0.02)
+    assert stated["Profit"] == pytest.approx(equity - inputs["cash"], abs=0.02)
+    assert conclusion(case) == ("BREACH" if 1e4 * paid / traded > inputs["cost_limit_bps"] else "WITHIN")
+
+
 SOLVED: dict[str, Callable[[Case, Inputs], None]] = {
     "loan-prepayment": check_loan,
     "bond-ladder": check_bonds,
@@ -282,6 +309,7 @@ SOLVED: dict[str, Callable[[Case, Inputs], None]] = {
     "budget-variance": check_variance,
     "option-hedge": check_hedge,
     "value-at-risk": check_value_at_risk,
+    "paper-trading": check_paper_trading,
 }
 
 
