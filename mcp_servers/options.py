@@ -105,6 +105,7 @@ class StrategyLeg(BaseModel):
 class StrategyAnalysis(BaseModel):
     """Result at expiry and sensitivities now, in USD for the whole position."""
 
+    structure: str = Field(description="Name of the strategy, for example iron condor; custom when it has none")
     net_cost: float = Field(description="Paid to open; negative for a credit")
     max_profit: float | None = Field(description="null when unbounded")
     profit_is_unbounded: bool
@@ -113,6 +114,7 @@ class StrategyAnalysis(BaseModel):
     breakevens: list[float] = Field(description="Prices of the underlying at expiry with zero profit")
     probability_of_profit: float | None = Field(description="0 to 1, lognormal; null without spot, time, volatility")
     expected_profit: float | None = Field(description="Mean profit at expiry under the same distribution")
+    margin: float | None = Field(description="Initial margin, Regulation T; null without spot")
     delta: float | None = Field(default=None, description="Equivalent shares")
     gamma: float | None = Field(default=None, description="Delta change per 1.00 of spot")
     theta: float | None = Field(default=None, description="Per year")
@@ -216,19 +218,20 @@ def analyze_strategy(
     """Analyze a multi-leg strategy: maximum profit and loss, breakevens, probability of profit, net Greeks."""
     from pricing import strategy
 
+    position = [
+        strategy.Leg(
+            kind=leg.option_type,
+            quantity=leg.quantity,
+            premium=leg.premium,
+            strike=leg.strike,
+            multiplier=leg.multiplier,
+            time_to_expiry=leg.time_to_expiry,
+            volatility=leg.volatility,
+        )
+        for leg in legs
+    ]
     analysis = strategy.analyze(
-        [
-            strategy.Leg(
-                kind=leg.option_type,
-                quantity=leg.quantity,
-                premium=leg.premium,
-                strike=leg.strike,
-                multiplier=leg.multiplier,
-                time_to_expiry=leg.time_to_expiry,
-                volatility=leg.volatility,
-            )
-            for leg in legs
-        ],
+        position,
         spot=spot,
         time_to_expiry=time_to_expiry,
         rate=rate,
@@ -236,6 +239,8 @@ def analyze_strategy(
         volatility=volatility,
     )
     return StrategyAnalysis(
+        structure=strategy.classify(position).name,
+        margin=None if spot is None else strategy.margin(position, spot=spot).requirement,
         net_cost=analysis.cost,
         max_profit=_bounded(analysis.max_profit),
         profit_is_unbounded=analysis.profit_is_unbounded,

@@ -66,7 +66,7 @@ class RiskEstimate(BaseModel):
     method: str
     confidence: float
     observations: int
-    horizon_periods: int
+    horizon_periods: float
     value_at_risk: float = Field(description="In the unit of the portfolio value times return; loss positive")
     expected_shortfall: float = Field(description="Mean loss beyond the value at risk")
     standard_error: float | None = Field(description="Of value_at_risk; null where a closed form has none")
@@ -105,9 +105,20 @@ class Ratio(BaseModel):
 
     ratio: float = Field(description="Annualised")
     per_period: float
-    mean_excess_return: float = Field(description="Per period, decimal")
-    deviation: float = Field(description="Per period, decimal: what the ratio divides by")
     observations: int
+
+
+class ProfitAttribution(BaseModel):
+    """Parts of a profit, USD."""
+
+    delta: float
+    gamma: float
+    theta: float
+    vega: float
+    rho: float
+    explained: float = Field(description="Sum of the parts")
+    total: float
+    unexplained: float = Field(description="total less explained")
 
 
 class Drawdown(BaseModel):
@@ -300,27 +311,10 @@ def run_stress_test(
     )
 
 
-def _ratio(returns: list[float], rate_per_period: float, periods_a_year: int, *, downside: bool) -> Ratio:
-    if len(returns) < 2:
-        raise ValueError(f"returns must hold at least 2 values, got {len(returns)}")
-    excess = [value - rate_per_period for value in returns]
-    mean = sum(excess) / len(excess)
-    if downside:
-        variance = sum(min(value, 0.0) ** 2 for value in excess) / len(excess)
-    else:
-        variance = sum((value - mean) ** 2 for value in excess) / (len(excess) - 1)
-    deviation = math.sqrt(variance)
-    if deviation <= 1e-15 * max(map(abs, excess), default=0.0) or deviation == 0.0:
-        raise ValueError(
-            f"the {'downside ' if downside else ''}deviation of these returns is 0: the ratio is undefined"
-        )
-    return Ratio(
-        ratio=mean / deviation * math.sqrt(periods_a_year),
-        per_period=mean / deviation,
-        mean_excess_return=mean,
-        deviation=deviation,
-        observations=len(returns),
-    )
+def _ratio(annualised: float, returns: list[float], periods_per_year: int, risk: str) -> Ratio:
+    if not math.isfinite(annualised):
+        raise ValueError(f"the {risk} of these returns is 0: the ratio is undefined")
+    return Ratio(ratio=annualised, per_period=annualised / math.sqrt(periods_per_year), observations=len(returns))
 
 
 def calculate_sharpe_ratio(
@@ -329,7 +323,10 @@ def calculate_sharpe_ratio(
     periods_per_year: PeriodsAYear = 252,
 ) -> Ratio:
     """Sharpe ratio: mean excess return over its standard deviation (n-1), annualised by the square root of time."""
-    return _ratio(returns, risk_free_rate / periods_per_year, periods_per_year, downside=False)
+    from pricing import risk
+
+    ratio = risk.sharpe_ratio(returns, periods_per_year=periods_per_year, risk_free_rate=risk_free_rate)
+    return _ratio(ratio, returns, periods_per_year, "deviation")
 
 
 def calculate_sortino_ratio(
@@ -338,21 +335,105 @@ def calculate_sortino_ratio(
     periods_per_year: PeriodsAYear = 252,
 ) -> Ratio:
     """Sortino ratio: mean excess over the target, by the root mean square shortfall over all n periods, annualised."""
-    return _ratio(returns, target_return / periods_per_year, periods_per_year, downside=True)
+    from pricing import risk
+
+    ratio = risk.sortino_ratio(returns, periods_per_year=periods_per_year, target_rate=target_return)
+    return _ratio(ratio, returns, periods_per_year, "downside deviation")
 
 
 def calculate_max_drawdown(returns: Returns) -> Drawdown:
     """Find the deepest fall from a running maximum of the compounded simple returns."""
+    import numpy as np
+
+    from pricing import risk
+
     if not returns or min(returns) < -1.0:
         raise ValueError("returns must hold at least one value, and none below -1 (a loss of everything)")
-    wealth, peak, peak_index = 1.0, 1.0, 0
-    worst = (0.0, 0, 0)
-    for index, value in enumerate(returns, start=1):
-        wealth *= 1.0 + value
-        if wealth > peak:
-            peak, peak_index = wealth, index
-        worst = max(worst, (1.0 - wealth / peak, peak_index, index), key=lambda fall: fall[0])
-    return Drawdown(max_drawdown=worst[0], peak_index=worst[1], trough_index=worst[2])
+    wealth = np.concatenate([[1.0], np.cumprod(1.0 + np.asarray(returns, float))])
+    fallen = risk.drawdown(wealth)
+    trough = int(fallen.argmax())
+    return Drawdown(
+        max_drawdown=float(fallen[trough]), peak_index=int(wealth[: trough + 1].argmax()), trough_index=trough
+    )
+
+
+def attribute_profit_and_loss(
+    total: Annotated[float, Field(description="Profit that was made, USD")],
+    spot_change: Annotated[float, Field(description="Change of the underlying's price, USD")],
+    delta: Annotated[float, Field(description="At the start: per 1.00 of spot")],
+    gamma: Annotated[float, Field(description="At the start: delta change per 1.00 of spot")] = 0.0,
+    theta: Annotated[float, Field(description="At the start: per year")] = 0.0,
+    vega: Annotated[float, Field(description="At the start: per 1.00 of volatility")] = 0.0,
+    rho: Annotated[float, Field(description="At the start: per 1.00 of rate")] = 0.0,
+    volatility_change: Annotated[float, Field(description="0.01 is one point")] = 0.0,
+    years_passed: Annotated[float, Field(description="Calendar days / 365", ge=0)] = 0.0,
+    rate_change: Annotated[float, Field(description="0.01 is 100 basis points")] = 0.0,
+) -> ProfitAttribution:
+    """Split a profit by Greek (Taylor terms with the Greeks of the start), and say what they leave unexplained."""
+    from pricing import risk
+
+    parts = risk.attribution(
+        total=total,
+        spot_change=spot_change,
+        volatility_change=volatility_change,
+        time_passed=years_passed,
+        rate_change=rate_change,
+        delta=delta,
+        gamma=gamma,
+        theta=theta,
+        vega=vega,
+        rho=rho,
+    )
+    return ProfitAttribution(**{name: getattr(parts, name) for name in ProfitAttribution.model_fields})
+
+
+def calculate_portfolio_var(
+    positions: Annotated[
+        list[Position], Field(description="Positions on one name share its price moves", min_length=1, max_length=500)
+    ],
+    volatility: Annotated[
+        dict[str, float], Field(description="Name of the underlying -> volatility of its price, per year, decimal")
+    ],
+    correlation: Annotated[float, Field(description="Between the returns of any two underlyings", ge=0, lt=1)] = 0.0,
+    confidence: Confidence = 0.95,
+    horizon_days: Annotated[float, Field(description="Trading days", gt=0, le=252)] = 1.0,
+    rate: Rate = 0.0,
+) -> RiskEstimate:
+    """Monte Carlo value at risk of options and shares in USD, every option priced anew; normal returns, zero drift."""
+    import jax
+    import numpy as np
+
+    from pricing import risk
+
+    _require_option_terms(positions)
+    book, spots = _book(_padded(positions))
+    names = list(dict.fromkeys(position.underlying for position in positions))
+    if "" in names:
+        raise ValueError("every position must name its underlying, so that shared price moves are known")
+    missing = [name for name in names if volatility.get(name, 0.0) <= 0.0]
+    if missing:
+        raise ValueError(f"volatility must give a positive number for each underlying; missing: {missing}")
+    deviations = np.array([volatility[name] for name in names] + [0.0] * (spots.size - len(names)))
+    matrix = np.where(np.eye(spots.size, dtype=bool), 1.0, correlation)
+    profits = risk.simulated_profits(
+        jax.random.key(caller.current().grant.seed),
+        book,
+        spot=spots,
+        volatility=deviations,
+        correlation=matrix,
+        horizon_days=horizon_days,
+        rate=rate,
+    )
+    estimate = risk.value_at_risk(profits, confidence=confidence)
+    return RiskEstimate(
+        method="monte_carlo, full revaluation",
+        confidence=confidence,
+        observations=profits.size,
+        horizon_periods=horizon_days,
+        value_at_risk=estimate.value,
+        expected_shortfall=risk.expected_shortfall(profits, confidence=confidence).value,
+        standard_error=estimate.standard_error,
+    )
 
 
 def build_server() -> MCPServer:
@@ -367,6 +448,8 @@ def build_server() -> MCPServer:
         tools=(
             calculate_portfolio_greeks,
             calculate_var,
+            calculate_portfolio_var,
+            attribute_profit_and_loss,
             run_stress_test,
             calculate_sharpe_ratio,
             calculate_sortino_ratio,

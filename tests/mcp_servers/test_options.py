@@ -74,7 +74,14 @@ def test_the_bull_call_spread_of_the_paper_wins_5_loses_5_and_breaks_even_at_105
     ]
     answer = ask(SERVER, "analyze_strategy", legs=legs)
     assert (answer["max_profit"], answer["max_loss"], answer["breakevens"]) == (5.0, 5.0, [105.0])
-    assert answer["delta"] is None
+    assert answer["delta"] is None and answer["structure"] == "bull call spread"
+    assert ask(SERVER, "analyze_strategy", legs=legs, spot=100)["margin"] == 0.0
+
+
+def test_a_short_put_needs_a_fifth_of_the_stock_less_what_it_is_out_of_the_money_plus_its_premium(ask: Ask) -> None:
+    legs = [{"option_type": "put", "quantity": -1, "premium": 2, "strike": 95}]
+    # Regulation T: 100 * (2 + max(0.20 * 100 - 5, 0.10 * 95))
+    assert ask(SERVER, "analyze_strategy", legs=legs, spot=100)["margin"] == pytest.approx(1_700)
 
 
 def test_a_naked_call_has_an_unbounded_loss(ask: Ask) -> None:

@@ -117,3 +117,43 @@ def test_positions_on_one_underlying_must_agree_on_its_price(ask: Ask) -> None:
     positions = [STOCK | {"underlying": "X"}, STOCK | {"underlying": "X", "spot": 101}]
     text = ask(SERVER, "run_stress_test", portfolio={"positions": positions})
     assert "positions on 'X' have different spots: 100.0 and 101.0" in text
+
+
+def test_portfolio_var_of_shares_is_the_closed_form_and_grows_with_correlation(ask: Ask) -> None:
+    pair = [STOCK | {"quantity": 50, "underlying": "X"}, STOCK | {"quantity": 50, "underlying": "Y"}]
+    terms = {"positions": pair, "volatility": {"X": 0.2, "Y": 0.2}, "confidence": 0.99}
+    alone, together = (ask(SERVER, "calculate_portfolio_var", **terms, correlation=rho) for rho in (0.0, 0.8))
+    daily = 5_000 * 0.2 / math.sqrt(252)
+    for answer, rho in ((alone, 0.0), (together, 0.8)):
+        closed = 2.3263 * daily * math.sqrt(2 + 2 * rho)
+        # Lognormal losses are a little smaller than normal ones: half of the squared move.
+        assert answer["value_at_risk"] == pytest.approx(closed, rel=0.02, abs=4 * answer["standard_error"])
+
+
+def test_a_delta_hedged_long_straddle_risks_little_over_a_day(ask: Ask) -> None:
+    legs = [CALL | {"underlying": "X", "strike": 100, "quantity": 1}]
+    legs += [legs[0] | {"option_type": "put"}]
+    answer = ask(SERVER, "calculate_portfolio_var", positions=legs, volatility={"X": 0.3})
+    naked = ask(SERVER, "calculate_portfolio_var", positions=legs[:1], volatility={"X": 0.3})
+    assert 0 < answer["value_at_risk"] < 0.35 * naked["value_at_risk"]
+    text = ask(SERVER, "calculate_portfolio_var", positions=legs, volatility={"Y": 0.3})
+    assert "missing: ['X']" in text
+    text = ask(SERVER, "calculate_portfolio_var", positions=[CALL], volatility={"": 0.3})
+    assert "every position must name its underlying" in text
+
+
+def test_attribution_adds_up(ask: Ask) -> None:
+    answer = ask(
+        SERVER,
+        "attribute_profit_and_loss",
+        total=110.0,
+        spot_change=2.0,
+        delta=40.0,
+        gamma=5.0,
+        theta=-365.0,
+        vega=300.0,
+        volatility_change=0.1,
+        years_passed=2 / 365,
+    )
+    assert answer["delta"] == 80 and answer["gamma"] == 10 and answer["theta"] == pytest.approx(-2)
+    assert answer["vega"] == pytest.approx(30) and answer["unexplained"] == pytest.approx(-8)
