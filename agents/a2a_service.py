@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import hashlib
 import logging
+import sys
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import uvicorn
@@ -199,10 +202,20 @@ def parse_flags(parser: argparse.ArgumentParser) -> argparse.Namespace:
     return flags
 
 
+def sources_digest(program: Path) -> str:
+    """Return eight hex digits that change with the source of a program or of the files that programs share."""
+    digest = hashlib.sha256()
+    for path in [*sorted(program.glob("*.py")), *sorted(Path(__file__).parent.glob("*.py"))]:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:8]
+
+
 def serve(profile: Profile, respond: Respond, flags: argparse.Namespace) -> None:
-    """Serve until the process is told to stop."""
+    """Serve until the process is told to stop. The card's version tells one state of the source from another."""
     url = flags.card_url or f"http://{flags.host}:{flags.port}/"
-    app = build_app(profile, respond, url=url)
+    program = Path(str(sys.modules["__main__"].__file__)).resolve().parent
+    exact = replace(profile, version=f"{profile.version}+{sources_digest(program)}")
+    app = build_app(exact, respond, url=url)
     config = uvicorn.Config(
         app, host=flags.host, port=flags.port, log_level="warning", timeout_graceful_shutdown=2, access_log=False
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -106,6 +107,13 @@ def test_the_task_store_forgets_the_oldest_finished_tasks_and_no_running_one(ser
         return [await store.get(name, context) is not None for name in ("running", "t0", "t6", "t7", "t9")]
 
     assert asyncio.run(run()) == [True, False, False, True, True]
+
+
+def test_a_changed_source_is_another_version(service: Any, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("answer = 1\n")
+    first, same = service.sources_digest(tmp_path), service.sources_digest(tmp_path)
+    (tmp_path / "agent.py").write_text("answer = 2\n")
+    assert first == same != service.sources_digest(tmp_path)
 
 
 def test_the_client_of_the_sdk_gets_the_answer_in_both_versions(service: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import os
 import time
 import tracemalloc
 from collections.abc import Awaitable, Callable
@@ -350,6 +351,48 @@ def test_a_0_3_agent_that_answers_early_is_polled_until_it_is_done() -> None:
     outcome = asyncio.run(against(behave, version="0.3.0", streaming=False))[0]
     assert isinstance(outcome, Reply) and outcome.text == "late"
     assert seen == ["message/send", "tasks/get", "tasks/get"]
+
+
+def test_failures_leave_no_file_descriptor_open() -> None:
+    async def dies(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        writer.write(STREAM_HEAD)
+        await writer.drain()
+        writer.close()
+
+    async def hangs(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        await asyncio.sleep(0.2)
+
+    before = len(os.listdir("/proc/self/fd"))
+    for behaviour in (dies, hangs, replying(http(b"{}")), streaming(completed())):
+        asyncio.run(against(behaviour, *["message"] * 5, timeout_s=0.05))
+    assert len(os.listdir("/proc/self/fd")) <= before
+
+
+def test_the_card_is_read_once_and_a_later_change_of_it_has_no_effect() -> None:
+    async def run() -> tuple[list[str], int]:
+        names, asked = ["first", "second", "third"], 0
+
+        async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal asked
+            line, request = await _request(reader)
+            if line.startswith("GET"):
+                writer.write(http(json.dumps(card(port) | {"name": names[asked]}).encode()))
+                asked += 1
+            else:
+                writer.write(answer(request, completed()))
+            await writer.drain()
+            writer.close()
+
+        server = await asyncio.start_server(handle, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        agent = await connect(f"http://127.0.0.1:{port}")
+        for _ in range(2):
+            await agent.conversation("task").send("hello", timeout_s=5.0)
+        await agent.close()
+        server.close()
+        return [agent.name], asked
+
+    assert asyncio.run(run()) == (["first"], 1)
 
 
 def test_the_card_chooses_the_path_but_never_the_host() -> None:
