@@ -150,7 +150,7 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
         form: Annotated[Literal["10-K", "10-Q", "8-K", "all"], Field(description="Form type")] = "all",
         limit: Annotated[int, Field(description="Number of filings", ge=1, le=200)] = 20,
     ) -> Filings:
-        """List the filings known on the simulation date, the latest first."""
+        """List the filings that the figures served here stand in, known on the simulation date, the latest first."""
         company = _company(data.companies, ticker)
         facts = known(company)
         latest: dict[str, tuple[date, str, date, int]] = {}
