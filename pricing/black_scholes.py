@@ -25,6 +25,7 @@ from jax.typing import ArrayLike
 
 from pricing.inputs import floats, require
 from pricing.moneyness import log_forward_over_strike
+from pricing.native import batch
 from pricing.out_of_the_money import intrinsic, out_of_the_money
 
 
@@ -192,7 +193,7 @@ def _divide(numerator: jax.Array, denominator: jax.Array) -> jax.Array:
     return jnp.where(numerator == 0.0, 0.0, numerator / denominator)
 
 
-def _greeks(
+def _price_and_greeks(
     spot: jax.Array,
     strike: jax.Array,
     time: jax.Array,
@@ -200,9 +201,9 @@ def _greeks(
     volatility: jax.Array,
     dividend_yield: jax.Array,
     is_call: jax.Array,
-) -> Greeks:
+) -> tuple[jax.Array, Greeks]:
     p = _parts(spot, strike, time, rate, volatility, dividend_yield, is_call)
-    return Greeks(
+    return p.price, Greeks(
         delta=jnp.where(spot == 0.0, _delta_of_worthless(time, dividend_yield, is_call), p.sign * p.share_leg / spot),
         gamma=_divide(p.scaled_density, spot * spot * p.deviation),
         theta=-_divide(0.5 * p.scaled_density * volatility, p.sqrt_time)
@@ -210,6 +211,10 @@ def _greeks(
         vega=p.scaled_density * p.sqrt_time,
         rho=p.sign * time * p.cash_leg,
     )
+
+
+def _greeks(*arguments: jax.Array) -> Greeks:
+    return _price_and_greeks(*arguments)[1]
 
 
 def _delta_of_worthless(time: jax.Array, dividend_yield: jax.Array, is_call: jax.Array) -> jax.Array:
@@ -254,6 +259,7 @@ def _all_greeks(
 
 _price_compiled = jax.jit(_price)
 _greeks_compiled = jax.jit(_greeks)
+_price_and_greeks_compiled = jax.jit(_price_and_greeks)
 _all_greeks_compiled = jax.jit(_all_greeks)
 
 
@@ -294,9 +300,11 @@ def price(
     ValueError
         When a value known before tracing is negative or infinite, or shapes do not broadcast.
     """
-    value: jax.Array = _price_compiled(
-        *_arguments(spot, strike, time_to_expiry, rate, volatility, dividend_yield, is_call)
-    )
+    named = _named(spot, strike, time_to_expiry, rate, volatility, dividend_yield)
+    answers = _native("black_scholes_price", named, is_call, outputs=1)
+    if answers is not None:
+        return answers[0]
+    value: jax.Array = _price_compiled(*_arguments(named, is_call))
     return value
 
 
@@ -311,9 +319,30 @@ def greeks(
     is_call: ArrayLike = True,
 ) -> Greeks:
     """Delta, gamma, theta (per year), vega and rho (per 1.00); arguments and errors as in :func:`price`."""
-    value: Greeks = _greeks_compiled(
-        *_arguments(spot, strike, time_to_expiry, rate, volatility, dividend_yield, is_call)
-    )
+    named = _named(spot, strike, time_to_expiry, rate, volatility, dividend_yield)
+    answers = _native("black_scholes_greeks", named, is_call, outputs=5)
+    if answers is not None:
+        return Greeks(*answers)
+    value: Greeks = _greeks_compiled(*_arguments(named, is_call))
+    return value
+
+
+def price_and_greeks(
+    *,
+    spot: ArrayLike,
+    strike: ArrayLike,
+    time_to_expiry: ArrayLike,
+    rate: ArrayLike,
+    volatility: ArrayLike,
+    dividend_yield: ArrayLike = 0.0,
+    is_call: ArrayLike = True,
+) -> tuple[jax.Array, Greeks]:
+    """Price and :class:`Greeks` of a chain in one pass; arguments and errors as in :func:`price`."""
+    named = _named(spot, strike, time_to_expiry, rate, volatility, dividend_yield)
+    answers = _native("black_scholes_price_and_greeks", named, is_call, outputs=6)
+    if answers is not None:
+        return answers[0], Greeks(*answers[1:])
+    value: tuple[jax.Array, Greeks] = _price_and_greeks_compiled(*_arguments(named, is_call))
     return value
 
 
@@ -328,22 +357,20 @@ def all_greeks(
     is_call: ArrayLike = True,
 ) -> AllGreeks:
     """Price with all first and second-order Greeks; arguments and errors as in :func:`price`."""
-    value: AllGreeks = _all_greeks_compiled(
-        *_arguments(spot, strike, time_to_expiry, rate, volatility, dividend_yield, is_call)
-    )
+    named = _named(spot, strike, time_to_expiry, rate, volatility, dividend_yield)
+    value: AllGreeks = _all_greeks_compiled(*_arguments(named, is_call))
     return value
 
 
-def _arguments(
+def _named(
     spot: ArrayLike,
     strike: ArrayLike,
     time_to_expiry: ArrayLike,
     rate: ArrayLike,
     volatility: ArrayLike,
     dividend_yield: ArrayLike,
-    is_call: ArrayLike,
-) -> tuple[jax.Array, ...]:
-    named = {
+) -> dict[str, ArrayLike]:
+    return {
         "spot": spot,
         "strike": strike,
         "time_to_expiry": time_to_expiry,
@@ -351,9 +378,24 @@ def _arguments(
         "volatility": volatility,
         "dividend_yield": dividend_yield,
     }
-    for name in ("spot", "strike", "time_to_expiry", "volatility"):
-        require(name, named[name], at_least=0.0)
-    for name in ("rate", "dividend_yield"):
-        require(name, named[name])
+
+
+def _require_possible(named: dict[str, ArrayLike]) -> None:
+    for name, value in named.items():
+        require(name, value, at_least=None if name in ("rate", "dividend_yield") else 0.0)
+
+
+def _native(
+    name: str, named: dict[str, ArrayLike], is_call: ArrayLike, *, outputs: int
+) -> tuple[jax.Array, ...] | None:
+    try:
+        return batch.run(name, list(named.values()), is_call, outputs)
+    except batch.Refused:
+        _require_possible(named)
+        raise
+
+
+def _arguments(named: dict[str, ArrayLike], is_call: ArrayLike) -> tuple[jax.Array, ...]:
+    _require_possible(named)
     *values, flags = floats({**named, "is_call": jnp.asarray(is_call, bool)})
     return (*values, flags != 0.0)

@@ -96,8 +96,11 @@ def log_forward_over_strike(
     total, total_error = two_sum(leading, growth)
     tail = 2.0 * (s * z * horner(_ATANH, z) + s_error) + exponent * _LN2_LOW[s.dtype]
     value = total + (((tail + growth_error) + leading_error) + total_error)
-    value = jnp.where(spot > 0.0, value, -jnp.inf)
-    return jnp.where(strike > 0.0, value, jnp.where(spot > 0.0, jnp.inf, 0.0))
+    # The products with zero carry a NaN through.
+    at_zero_spot = jnp.where(strike == 0.0, 0.0, -jnp.inf) + 0.0 * strike
+    at_zero_strike = jnp.where(spot == 0.0, 0.0, jnp.inf) + 0.0 * spot
+    value = jnp.where((spot > 0.0) & (strike > 0.0), value, jnp.nan)
+    return jnp.where(strike == 0.0, at_zero_strike, jnp.where(spot == 0.0, at_zero_spot, value))
 
 
 @log_forward_over_strike.defjvp

@@ -1,0 +1,131 @@
+"""Hands large batches of concrete arrays to the C loops, split over the cores."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
+from numpy.typing import NDArray
+
+from pricing.inputs import is_traced
+from pricing.native.library import load
+
+SMALLEST_BATCH = 4096
+"""Below this many options a jitted call is as fast, and results stay those of the jitted kernels."""
+
+_ALIGNMENT = 64
+_CHUNK = 1 << 15
+
+
+class _Column(ctypes.Structure):
+    _fields_ = (("data", ctypes.c_void_p), ("step", ctypes.c_int64))
+
+
+class Refused(ValueError):
+    """Some argument is out of its range; the caller finds and names it."""
+
+
+def run(name: str, columns: Sequence[ArrayLike], is_call: ArrayLike, outputs: int) -> tuple[jax.Array, ...] | None:
+    """Run one C loop over a batch.
+
+    Parameters
+    ----------
+    name
+        Function in ``kernels.c``.
+    columns
+        Float arguments in the order of the loop.
+    is_call
+        True for a call, False for a put.
+    outputs
+        Number of result arrays.
+
+    Returns
+    -------
+    float64 arrays of the broadcast shape, or None where the loops do not serve: no compiler, another device than a CPU,
+    a traced or float32 argument, a small batch, or shapes that do not broadcast.
+
+    Raises
+    ------
+    Refused
+        When an argument is out of its range.
+    """
+    shape = _batch_shape([*columns, is_call])
+    if shape is None or jax.default_backend() != "cpu":
+        return None
+    library = load()
+    if library is None:
+        return None
+    arrays = [_flat(value, shape, np.float64) for value in columns]
+    flags = _flat(is_call, shape, np.uint8)
+    count = int(np.prod(shape))
+    results = [_aligned(count) for _ in range(outputs)]
+    refused = _in_chunks(getattr(library, name), count, arrays, flags, results)
+    if refused:
+        raise Refused(f"{refused} arguments are out of range")
+    return tuple(jnp.from_dlpack(result).reshape(shape) for result in results)
+
+
+def _batch_shape(values: Sequence[ArrayLike]) -> tuple[int, ...] | None:
+    """Broadcast shape, or None where the batch is not one for the C loops."""
+    if any(is_traced(value) for value in values):
+        return None
+    if max(np.size(value) for value in values) < SMALLEST_BATCH:
+        return None
+    if any(getattr(value, "dtype", None) in (np.float32, np.float16, jnp.bfloat16) for value in values):
+        return None
+    try:
+        return np.broadcast_shapes(*(np.shape(value) for value in values))
+    except ValueError:
+        return None
+
+
+def _flat(value: ArrayLike, shape: tuple[int, ...], dtype: type) -> NDArray[np.generic]:
+    """One number, or a contiguous array of the whole batch."""
+    array = np.asarray(value)
+    array = array.view(np.uint8) if array.dtype == bool and dtype is np.uint8 else array.astype(dtype, copy=False)
+    return array.reshape(-1) if array.size == 1 else np.ascontiguousarray(np.broadcast_to(array, shape)).reshape(-1)
+
+
+def _aligned(count: int) -> NDArray[np.float64]:
+    """Uninitialised array that jax can adopt without copying."""
+    raw = np.empty(count * 8 + _ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % _ALIGNMENT
+    return raw[start : start + count * 8].view(np.float64)
+
+
+def _in_chunks(
+    function: Callable[..., int],
+    count: int,
+    columns: Sequence[NDArray[np.generic]],
+    flags: NDArray[np.generic],
+    results: Sequence[NDArray[np.float64]],
+) -> int:
+    function.restype = ctypes.c_int64  # type: ignore[attr-defined]
+
+    def chunk(start: int) -> int:
+        size = min(_CHUNK, count - start)
+        table = (_Column * len(columns))(*(_column(column, start) for column in columns))
+        out = (ctypes.c_void_p * len(results))(*(result.ctypes.data + 8 * start for result in results))
+        step = int(flags.size > 1)
+        calls = ctypes.c_void_p(flags.ctypes.data + step * start)
+        return int(function(ctypes.c_int64(size), table, calls, ctypes.c_int64(step), out))
+
+    # ctypes releases the interpreter lock for the length of the call.
+    return sum(_pool().map(chunk, range(0, count, _CHUNK)))
+
+
+def _column(values: NDArray[np.generic], start: int) -> _Column:
+    step = int(values.size > 1)
+    return _Column(values.ctypes.data + 8 * step * start, step)
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="pricing")
