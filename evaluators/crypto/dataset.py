@@ -17,9 +17,17 @@ from evaluators.contract import Case, Json, Section, Session, Task
 from evaluators.crypto import candle_files
 from evaluators.crypto.session import RULES_TEXT, InteractiveSession
 from evaluators.crypto.settings import Settings, TransformChoice, parse
+from evaluators.crypto.strategy_rules import FORMAT, SCHEMA
+from evaluators.crypto.strategy_session import StrategySession
 from evaluators.crypto.windows import WARMUP_BARS, Windows, episodes, simulated
 
 VERSION = "1"
+STRATEGY_QUESTION = (
+    "Write a trading strategy for perpetual futures of unknown names. It is backtested on many windows of hourly bars "
+    "and their mirror images (inverted log-returns), clean and with noise, false signals and manipulated feeds; fee "
+    "5 bps, slippage from 1 bp. The score is timing: log growth after costs beyond what holding the average position "
+    "would have earned."
+)
 AS_OF = date(2024, 6, 3)
 
 
@@ -86,7 +94,8 @@ def file_sources(settings: Settings, seed: int, count: int) -> Callable[[int], S
     """
     path = settings.path or ""
     decisions = settings.bars // (settings.decision_every or 1)
-    found = candle_files.places(path, decisions=decisions, every=settings.decision_every, rules=DEFAULT_RULES)
+    every = 1 if settings.mode == "strategy" else settings.decision_every
+    found = candle_files.places(path, decisions=decisions, every=every, rules=DEFAULT_RULES)
     made = candle_files.bundles(found, windows=settings.windows, seed=seed)
     if len(made) < count:
         raise ValueError(
@@ -106,8 +115,8 @@ def file_sources(settings: Settings, seed: int, count: int) -> Callable[[int], S
 
 def case(settings: Settings, source: Source, *, seed: int, index: int) -> Case:
     """Return one task and the way to open a conversation about it."""
-    choice = settings.transforms[index % len(settings.transforms)]
     digest = fingerprint(settings, seed, index)[:12]
+    strategy = settings.mode == "strategy"
     task = Task(
         task_id=f"crypto-{digest}",
         section=Crypto.section,
@@ -115,10 +124,25 @@ def case(settings: Settings, source: Source, *, seed: int, index: int) -> Case:
         category="Crypto Trading",
         family=f"crypto-{digest}",
         as_of=source.as_of,
-        question="Trade the episodes shown to you, one decision an episode and bar.",
-        answer_format=RULES_TEXT,
+        question=STRATEGY_QUESTION if strategy else "Trade the episodes shown to you, one decision an episode and bar.",
+        answer_format=FORMAT if strategy else RULES_TEXT,
+        answer_schema=SCHEMA if strategy else None,
     )
+    if strategy:
+        return Case(task, partial(open_strategy, settings, source, task, seed=seed, index=index))
+    choice = settings.transforms[index % len(settings.transforms)]
     return Case(task, partial(open_session, settings, source, choice, seed=seed, index=index))
+
+
+def open_strategy(settings: Settings, source: Source, task: Task, *, seed: int, index: int) -> Session:
+    """Make the markets on which one declarative strategy is played: the same windows under every condition."""
+    words = entropy(seed, index)
+    found = source.load()
+    conditions = [
+        (choice.name, choice.severity, partial(episodes, found, choice, key=jax.random.key(words[1]), seed=words[2:]))
+        for choice in settings.transforms
+    ]
+    return StrategySession(task, conditions, families=found.family)
 
 
 def open_session(settings: Settings, source: Source, choice: TransformChoice, *, seed: int, index: int) -> Session:

@@ -119,11 +119,7 @@ def play(state: Played, action: Action, bars: Market, rules: Rules) -> tuple[Pla
     state, measured
         Fields ``[episodes]`` and ``[bars, episodes]``.
     """
-    later = action._replace(
-        kind=jnp.full_like(action.kind, HOLD),
-        stop_loss=jnp.full_like(action.stop_loss, jnp.nan),
-        take_profit=jnp.full_like(action.take_profit, jnp.nan),
-    )
+    later = Action(jnp.full_like(action.kind, HOLD), jnp.zeros_like(action.size), None, None)
     state, first = measured_step(state, action, Market(*(field[0] for field in bars)), rules=rules)
     rest = Market(*(field[1:] for field in bars))
     state, others = lax.scan(lambda carry, bar: measured_step(carry, later, bar, rules=rules), state, rest)

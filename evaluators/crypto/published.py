@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from evaluators.crypto.hindsight import Array
-
 RETURN_CAP, SHARPE_CAP, DRAWDOWN_CAP, WIN_RATES = 0.5, 3.0, 0.5, (0.3, 0.7)
 
 
@@ -35,19 +31,3 @@ def paper_product(*, total_return: float, sharpe: float, max_drawdown: float) ->
     Return and drawdown as fractions, Sharpe per year. As printed, two losses multiply to a gain.
     """
     return math.copysign(abs(total_return * sharpe) * (1.0 - max_drawdown), total_return)
-
-
-def annual_sharpe(equity: Array, *, bars_per_year: float) -> Array:
-    """Return the annualised Sharpe ratio of equity curves ``[bars + 1, episodes]``; 0 where equity never moves."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        returns = np.where(equity[:-1] > 0.0, equity[1:] / equity[:-1] - 1.0, 0.0)
-    spread = returns.std(axis=0)
-    return np.where(spread > 0.0, returns.mean(axis=0) / np.where(spread > 0.0, spread, 1.0), 0.0) * math.sqrt(
-        bars_per_year
-    )
-
-
-def max_drawdown(equity: Array) -> Array:
-    """Return the largest fall from a peak of equity curves ``[bars + 1, episodes]``, as a fraction of the peak."""
-    peak = np.maximum.accumulate(equity, axis=0)
-    return np.asarray((1.0 - equity / peak).max(axis=0))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
-from backtest.account import Account
+from backtest import metrics
+from backtest.account import Account, Ledger
 from evaluators.contract import Json, Score
 from evaluators.crypto.hindsight import Array, Available
 from evaluators.crypto.play import Measured
-from evaluators.crypto.published import annual_sharpe, as_published, max_drawdown, paper_product
+from evaluators.crypto.published import as_published, paper_product
 from evaluators.crypto.skill import judge, per_episode, window_points
 
 YEAR_SECONDS = 365.0 * 86_400.0
@@ -81,9 +85,9 @@ def plain_metrics(equity: Array, account: Account, bars_per_year: float) -> dict
     account
         After the last bar, fields ``[episodes]``; a position that is still open counts as a closed trade.
     """
-    total = equity[-1] / equity[0] - 1.0
-    sharpe = annual_sharpe(equity, bars_per_year=bars_per_year)
-    drawdown = max_drawdown(equity)
+    measures = jax.device_get(_measures(jnp.asarray(equity.T), account.ledger, bars_per_year))
+    total, drawdown = (np.asarray(measures[name]) for name in ("total_return", "max_drawdown"))
+    sharpe = np.nan_to_num(np.asarray(measures["sharpe"]))
     still_open = np.asarray(account.position) != 0.0
     trades = np.asarray(account.ledger.trades) + still_open
     wins = np.asarray(account.ledger.wins) + (still_open & (np.asarray(account.equity) > account.trade_equity))
@@ -94,12 +98,29 @@ def plain_metrics(equity: Array, account: Account, bars_per_year: float) -> dict
     return {
         "paper_product": float(np.mean(product)),
         "as_published": float(np.mean(weighted)),
-        "total_return": float(np.mean(total)),
-        "sharpe": float(np.mean(sharpe)),
-        "max_drawdown": float(np.mean(drawdown)),
+        **{name: mean_known(np.asarray(values)) for name, values in measures.items()},
         "win_rate": float(np.sum(wins) / np.sum(trades)) if np.sum(trades) > 0.0 else None,
         "trades": float(np.mean(trades)),
     }
+
+
+@partial(jax.jit, static_argnames=("per_year",))
+def _measures(equity: jax.Array, ledger: Ledger, per_year: float) -> dict[str, jax.Array]:
+    path = metrics.returns(equity)
+    return {
+        "total_return": metrics.total_return(equity),
+        "sharpe": metrics.sharpe(path, bars_per_year=per_year),
+        "sortino": metrics.sortino(path, bars_per_year=per_year),
+        "calmar": metrics.calmar(equity, bars_per_year=per_year),
+        "max_drawdown": metrics.max_drawdown(equity),
+        "turnover": metrics.turnover(equity, ledger, bars_per_year=per_year),
+    }
+
+
+def mean_known(values: Array) -> float | None:
+    """Return the mean over the episodes in which a measure is defined; None where it is in none."""
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if known.size else None
 
 
 def curves(equity: Array, window: npt.NDArray[np.int64], mirrored: npt.NDArray[np.bool_]) -> dict[str, Json]:
