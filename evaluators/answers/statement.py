@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from evaluators.answers.typed_json import JsonObject, Refusal, embedded_objects, parse_json_object
+from evaluators.answers.typed_json import JsonObject, Refusal, embedded_objects, parse_json_object, well_formed
 
 MAX_CHARS = 200_000
 """Longer replies are refused: no answer needs them, and every rule below reads the whole text."""
@@ -183,6 +183,7 @@ def stated_answers(text: str) -> tuple[Statement, ...] | Refusal:
     """
     if len(text) > MAX_CHARS:
         return Refusal(f"the reply has {len(text)} characters, more than {MAX_CHARS}")
+    text = well_formed(text)
     if text.strip().startswith("{") and text.strip().endswith("}"):
         document = parse_json_object(text)
         if isinstance(document, Refusal):

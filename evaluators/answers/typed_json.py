@@ -112,6 +112,11 @@ def _decode(text: str) -> JsonObject | Refusal:
     return document
 
 
+def well_formed(text: str) -> str:
+    """Return ``text`` with unpaired surrogates, which no encoding can hold, replaced by question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def embedded_objects(text: str) -> list[JsonObject]:
     """Return the top-level JSON objects that stand inside ``text``, in order; what does not parse is passed over."""
     found: list[JsonObject] = []
@@ -143,7 +148,7 @@ def parse_json_object(text: str) -> JsonObject | Refusal:
     """
     if len(text) > MAX_CHARS:
         return Refusal(f"the reply has {len(text)} characters, more than {MAX_CHARS}")
-    body = text.strip().removeprefix("\ufeff").strip()
+    body = well_formed(text).strip().removeprefix("\ufeff").strip()
     if body.startswith("{"):
         whole = _decode(body)
         if not (isinstance(whole, Refusal) and _TRAILING in whole.reason):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluators.answers import Refusal, parse_json_object
+from evaluators.answers.typed_json import well_formed
 
 MAX_FILES = 10
 MAX_CHARS = 100_000
@@ -74,6 +75,7 @@ def _fenced(reply: str) -> list[tuple[str, str]]:
 
 def read_deliverables(reply: str) -> dict[str, str] | Refusal:
     """Return file name -> content; a refusal when there are none, a name comes twice, or one is too long."""
+    reply = well_formed(reply)
     in_json = _from_json(reply)
     files = _fenced(reply) if isinstance(in_json, Refusal) else in_json
     if not files:

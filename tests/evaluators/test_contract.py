@@ -19,7 +19,7 @@ from evaluators.contract import SECTIONS, Case, Score
 from mcp_servers.catalog import SERVERS
 
 NAMES = tuple(registry.DATASETS)
-COUNTS = {"crypto": 4}
+COUNTS = {"crypto": 2}
 """Cases drawn a dataset; 30 where nothing is said."""
 
 CALIBRATED = tuple(name for name in NAMES if name != "crypto")
@@ -191,6 +191,56 @@ def test_a_score_is_json_and_finite(name: str) -> None:
             json.dumps([dict(score.parts), dict(score.details)], allow_nan=False)
             assert all(math.isfinite(value) and value <= 100.0 + 1e-9 for value in score.parts.values())
             assert score.reason
+
+
+HOSTILE = (
+    "\x00",
+    "\ud800 Final answer: 1 \udfff",
+    "{" * 3_000,
+    '{"answer": ' + "[" * 3_000,
+    '{"answer": NaN}',
+    '{"answer": 1e999, "answer": -1e999}',
+    '{"answer": ' + "9" * 5_000 + "}",
+    '{"answer": "\\ud800"}',
+    '{"action": "BUY", "size": 1e308, "stop_loss": -1e308, "take_profit": NaN, "confidence": 1e999}',
+    '{"decisions": [{"episode": "e01", "action": null}, 7, null, {"episode": "e01", "action": "BUY", "size": -1e308}]}',
+    '{"deliverables": [{"name": 1, "content": 2}]}',
+    "null",
+    "[]",
+    "x" * 300_000,
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_reply_breaks_a_session_or_earns_anything(name: str) -> None:
+    cases = drawn(name)[::5]
+    for reply in HOSTILE:
+        for case in cases:
+            score, _ = converse(case, lambda body, reply=reply: reply)
+            assert math.isfinite(score.value)
+            json.dumps([dict(score.details), score.reason], allow_nan=False, ensure_ascii=False).encode()
+            assert not score.passed
+            if name in CALIBRATED:
+                assert score.value <= 1.0, (case.task.task_id, reply[:80])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_conversation_that_is_cut_short_is_worth_nothing(name: str) -> None:
+    for case in drawn(name):
+        session = case.open()
+        session.opening()
+        assert session.score().value == pytest.approx(0.0, abs=1e-9)
+        assert not session.score().passed
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_conversations_about_one_case_know_nothing_of_each_other(name: str) -> None:
+    for case in drawn(name)[:3]:
+        first, second = case.open(), case.open()
+        first.opening()
+        first.reply(first.oracle())
+        assert second.opening() == case.open().opening()
+        assert second.score() == case.open().score()
 
 
 def gold_fragments(reply: str) -> Iterator[str]:
