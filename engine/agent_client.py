@@ -80,7 +80,9 @@ class Agent(Protocol):
 
 
 @dataclass(frozen=True)
-class _Endpoint:
+class Endpoint:
+    """Where and how an agent is spoken to."""
+
     url: str
     version: Version
     stream: bool
@@ -105,7 +107,7 @@ async def connect(url: str, *, timeout_s: float = 30.0) -> A2AAgent:
     try:
         async with asyncio.timeout(timeout_s):
             card = await _fetch_card(client, url)
-        return A2AAgent(client, card, _endpoint(url, card))
+        return A2AAgent(client, card, endpoint_of(url, card))
     except TimeoutError as error:
         await client.aclose()
         raise AgentFailure("timeout", f"no agent card from {url} within {timeout_s:g} s") from error
@@ -129,7 +131,7 @@ async def _fetch_card(client: httpx.AsyncClient, url: str) -> dict[str, Any]:
     raise AgentFailure("protocol", f"no agent card at {url}{CARD_PATHS[0]}: HTTP {status}")
 
 
-def _endpoint(url: str, card: dict[str, Any]) -> _Endpoint:
+def endpoint_of(url: str, card: dict[str, Any]) -> Endpoint:
     """Choose the newest protocol version that both sides speak over JSON-RPC."""
     interfaces = _interfaces(card)
     versions: tuple[Version, ...] = ("1.0", "0.3")
@@ -138,7 +140,7 @@ def _endpoint(url: str, card: dict[str, Any]) -> _Endpoint:
             if binding == "JSONRPC" and (offered == version or offered.startswith(version + ".")):
                 capabilities = card.get("capabilities")
                 stream = isinstance(capabilities, dict) and capabilities.get("streaming") is True
-                return _Endpoint(_on_given_host(url, address), version, stream)
+                return Endpoint(_on_given_host(url, address), version, stream)
     offers = ", ".join(f"{binding} {version}" for version, binding, _ in interfaces) or "none"
     raise AgentFailure("protocol", f"the agent offers no JSON-RPC interface of A2A 1.0 or 0.3 (it offers: {offers})")
 
@@ -162,8 +164,11 @@ def _interfaces(card: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def _on_given_host(given: str, advertised: str) -> str:
+    """Return the advertised path on the given host; a prefix that the user gave stands where the card names no path."""
     base, path = urlsplit(given), urlsplit(advertised)
-    return urlunsplit((base.scheme, base.netloc, path.path or "/", path.query, ""))
+    prefix = "" if base.path.endswith(".json") else base.path
+    chosen = path.path if path.path.strip("/") else prefix or "/"
+    return urlunsplit((base.scheme, base.netloc, chosen, path.query, ""))
 
 
 def card_digest(card: dict[str, Any]) -> str:
@@ -186,7 +191,7 @@ def _without_addresses(value: Any) -> Any:
 class A2AAgent:
     """An agent behind an A2A server, with the card it had when the run began."""
 
-    def __init__(self, client: httpx.AsyncClient, card: dict[str, Any], endpoint: _Endpoint) -> None:
+    def __init__(self, client: httpx.AsyncClient, card: dict[str, Any], endpoint: Endpoint) -> None:
         self._client = client
         self._endpoint = endpoint
         self.card = card
@@ -234,7 +239,7 @@ class _Assembly:
 class A2AConversation:
     """One A2A context. The agent names it in its first reply; every later reply must carry the same name."""
 
-    def __init__(self, client: httpx.AsyncClient, endpoint: _Endpoint) -> None:
+    def __init__(self, client: httpx.AsyncClient, endpoint: Endpoint) -> None:
         self._client = client
         self._endpoint = endpoint
         self._context_id = ""

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from engine import agent_client
 from engine.agent_client import AgentFailure, Reply, Usage, connect
 
 Behaviour = Callable[[asyncio.StreamWriter, dict[str, Any]], Awaitable[None]]
@@ -414,6 +415,50 @@ def test_the_card_chooses_the_path_but_never_the_host() -> None:
         return agent.url
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("given", "advertised", "expected"),
+    [
+        ("http://here:1", "http://0.0.0.0:9009/", "http://here:1/"),
+        ("http://here:1/", "http://inside:9009/a2a", "http://here:1/a2a"),
+        ("https://proxy/agents/7/", "http://0.0.0.0:9009/", "https://proxy/agents/7/"),
+        ("https://here/.well-known/agent-card.json", "https://here/rpc?v=1", "https://here/rpc?v=1"),
+    ],
+)
+def test_the_address_of_the_agent_is_the_given_host_with_the_path_of_the_card(
+    given: str, advertised: str, expected: str
+) -> None:
+    agent = {"supportedInterfaces": [{"url": advertised, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]}
+    assert agent_client.endpoint_of(given, agent).url == expected
+
+
+@pytest.mark.parametrize(
+    ("agent", "expected"),
+    [
+        ({"url": "http://a/", "protocolVersion": "0.3.0"}, "0.3"),
+        ({"url": "http://a/"}, "0.3"),
+        ({"url": "http://a/", "protocolVersion": "0.2.6"}, "0.3"),
+        (
+            {
+                "supportedInterfaces": [
+                    {"url": "http://a/g", "protocolBinding": "GRPC", "protocolVersion": "1.0"},
+                    {"url": "http://a/", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"},
+                    {"url": "http://a/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
+                ]
+            },
+            "1.0",
+        ),
+    ],
+)
+def test_the_newest_version_that_both_sides_speak_is_chosen(agent: dict[str, Any], expected: str) -> None:
+    assert agent_client.endpoint_of("http://a", agent).version == expected
+
+
+def test_an_agent_without_json_rpc_says_what_it_offers() -> None:
+    agent = {"supportedInterfaces": [{"url": "http://a/", "protocolBinding": "GRPC", "protocolVersion": "1.0"}]}
+    with pytest.raises(AgentFailure, match=r"it offers: GRPC 1\.0"):
+        agent_client.endpoint_of("http://a", agent)
 
 
 @pytest.mark.parametrize("url", ["ftp://127.0.0.1", "http://", "nonsense"])
