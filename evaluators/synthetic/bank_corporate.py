@@ -12,7 +12,7 @@ EBITDA = Template(
         "An income statement shows net income of {net_income}, income taxes of {income_tax} and net non-operating "
         "income of {other_income} (a gain, included in net income). The cash flow statement shows depreciation and "
         "amortisation of {depreciation}. The firm reports no separate interest line: financing results are inside the "
-        "non-operating figure. What is EBITDA?"
+        "non-operating figure. What is EBITDA, counted from operating income?"
     ),
     inputs=(
         Input("net_income", "net income", "usd", "93736000000", "4000000000", "120000000000", "137000000"),

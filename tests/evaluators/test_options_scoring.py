@@ -7,6 +7,8 @@ import json
 import random
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from evaluators.options import DATASET
 from evaluators.options.bank import TEMPLATES
@@ -234,3 +236,51 @@ def test_the_figures_asked_for_are_never_in_what_is_sent(drawn):
 def test_an_unknown_option_is_an_error_that_names_it(options, message):
     with pytest.raises(ValueError, match=message):
         DATASET.draw(seed=1, count=1, options=options)
+
+
+def test_every_single_figure_and_leg_counts(drawn):
+    for case in drawn[: len(TEMPLATES)]:
+        perfect = gold(case)
+        for dimension in ("pnl", "greeks", "risk"):
+            share = 25.0 / len(perfect[dimension])
+            for name in perfect[dimension]:
+                reply = copy.deepcopy(perfect)
+                reply[dimension][name] *= 1.4
+                assert score(case, json.dumps(reply)).value == pytest.approx(100.0 - share), (case.task.family, name)
+        for place in range(len(perfect["strategy"]["legs"])):
+            reply = copy.deepcopy(perfect)
+            reply["strategy"]["legs"][place]["quantity"] *= -1
+            assert score(case, json.dumps(reply)).value < 90.0, (case.task.family, place)
+
+
+json_values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-(10**30), 10**30), st.floats(), st.text(max_size=8)),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=6), inner, max_size=4)),
+    max_leaves=8,
+)
+legs = st.fixed_dictionaries(
+    {},
+    optional={
+        "kind": st.one_of(st.sampled_from(["call", "put", "stock"]), json_values),
+        "quantity": st.one_of(st.integers(-9, 9), json_values),
+        "strike": st.one_of(st.sampled_from([100.0, 5]), json_values),
+        "days_to_expiry": st.one_of(st.integers(1, 60), json_values),
+    },
+)
+replies = st.one_of(
+    st.text(max_size=200),
+    json_values.map(json.dumps),
+    st.fixed_dictionaries(
+        {"pnl": json_values, "greeks": json_values, "risk": json_values},
+        optional={"strategy": st.one_of(json_values, st.fixed_dictionaries({"legs": st.lists(legs, max_size=10)}))},
+    ).map(json.dumps),
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(replies)
+def test_no_reply_breaks_the_marking(drawn, text):
+    for case in drawn[:3]:
+        verdict = score(case, text)
+        assert 0.0 <= verdict.value <= 25.0 and not verdict.passed
+        json.dumps(verdict.details, allow_nan=False)

@@ -6,6 +6,8 @@ import json
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluators.synthetic import DATASET
 from evaluators.synthetic.bank import BANK
@@ -252,3 +254,28 @@ def test_a_topic_selects_its_templates():
         "duration_match",
         "perpetuity_repricing",
     }
+
+
+json_values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-(10**30), 10**30), st.floats(), st.text(max_size=8)),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=6), inner, max_size=4)),
+    max_leaves=8,
+)
+replies = st.one_of(
+    st.text(max_size=200),
+    json_values.map(json.dumps),
+    st.fixed_dictionaries(
+        {
+            "answer": json_values,
+            "steps": st.one_of(json_values, st.fixed_dictionaries({"debt": json_values, "equity": json_values})),
+            "method": st.one_of(json_values, st.text("adebt()+-*/^.0129", max_size=30).map(lambda s: {"answer": s})),
+        }
+    ).map(json.dumps),
+)
+
+
+@given(replies)
+def test_no_reply_breaks_the_marking(text):
+    verdict = score(by_name("levered_roe"), text)
+    assert 0.0 <= verdict.value < 30.0 and not verdict.passed
+    json.dumps(verdict.details, allow_nan=False)

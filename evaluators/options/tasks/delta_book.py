@@ -141,11 +141,8 @@ class DeltaBook(Problem):
         return self.delta + sum(holding.quantity for holding in position)
 
     def structure(self, position: Position) -> Sequence[Requirement]:
-        """Return whether it is a trade in stock that reduces the exposure."""
-        return [
-            Requirement("stock only", all(holding.series is None for holding in position)),
-            Requirement("reduces the exposure", abs(self.left(position)) < 0.9 * abs(self.delta)),
-        ]
+        """Return whether the trade reduces the exposure."""
+        return [Requirement("reduces the exposure", abs(self.left(position)) < 0.9 * abs(self.delta))]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -178,15 +178,17 @@ class ProfitAttribution(Problem):
         """Return the profit with the hedge."""
         return {"hedged_total": self.parts.total + sum(holding.quantity for holding in position) * self.move}
 
+    def _left(self, position: Position) -> float:
+        return abs(self.shares * self.delta + sum(holding.quantity for holding in position))
+
     def structure(self, position: Position) -> Sequence[Requirement]:
-        """Return whether it is stock."""
-        return [Requirement("stock only", all(holding.series is None for holding in position))]
+        """Return whether it is a hedge."""
+        return [Requirement("at least halves the delta", self._left(position) <= self.shares * self.delta / 2)]
 
     def limits(self, position: Position) -> Sequence[Requirement]:
-        """Return whether it takes the delta away."""
-        delta = self.shares * self.delta
-        left = delta + sum(holding.quantity for holding in position)
-        return [Requirement("leaves at most 2% of the delta", abs(left) <= 0.02 * delta + 1)]
+        """Return whether it is a good one."""
+        allowed = 0.02 * self.shares * self.delta + 1
+        return [Requirement("leaves at most 2% of the delta", self._left(position) <= allowed)]
 
     def solution(self) -> Position:
         """Return minus the delta."""

@@ -146,10 +146,7 @@ class SingleOption(Problem):
 
     def structure(self, position: Position) -> Sequence[Requirement]:
         """Return whether it is a hedge."""
-        return [
-            Requirement("stock only", all(holding.series is None for holding in position)),
-            Requirement("at least halves the delta", self._left(position) <= abs(self._delta_sold) / 2),
-        ]
+        return [Requirement("at least halves the delta", self._left(position) <= abs(self._delta_sold) / 2)]
 
     def limits(self, position: Position) -> Sequence[Requirement]:
         """Return whether it is a good one."""
