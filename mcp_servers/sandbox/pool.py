@@ -1,4 +1,4 @@
-"""Two zygotes, renewed in turn, so that there is always one to take a call."""
+"""A nursery and its zygotes, which are renewed in turn, so that there is always one to take a call."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from typing import Any
 
 from mcp_servers.sandbox import limits, readable
 from mcp_servers.sandbox.call import Call
+from mcp_servers.sandbox.nursery_process import START_LIMIT_S, NurseryProcess
 from mcp_servers.sandbox.outcome import Outcome, SandboxFault, SandboxUnavailable, Usage
 from mcp_servers.sandbox.preload import MODULES
-from mcp_servers.sandbox.zygote_process import START_LIMIT_S, Tier, ZygoteProcess
+from mcp_servers.sandbox.protection import Tier
+from mcp_servers.sandbox.zygote_process import ZygoteProcess
 
 SIZE = 2
 _CALLS_IN_FLIGHT_PER_ZYGOTE = 4
 _ATTEMPTS = 2
 MIN_AGE_S = 10.0
 """A zygote younger than this outlives a refused call: a program that is refused again and again must not keep the
-processor busy with starts. One that made a fatal system call ends its zygote's service at any age."""
+host busy with starts. One that made a fatal system call ends its zygote's service at any age."""
 
 
 class Pool:
@@ -43,6 +45,7 @@ class Pool:
         self._zygotes: list[ZygoteProcess] = []
         self._worn: list[ZygoteProcess] = []
         self._retired: list[ZygoteProcess] = []
+        self._nursery: NurseryProcess | None = None
         self._starting = 0
         self._start_error: str | None = None
         self._closed = False
@@ -157,6 +160,8 @@ class Pool:
         while (order := self._orders.get()) is not None:
             order()
         self._stop_retired()
+        if self._nursery is not None:
+            self._nursery.stop()
 
     def _is_closed(self) -> bool:
         with self._changed:
@@ -166,7 +171,7 @@ class Pool:
         if self._is_closed():
             return
         try:
-            zygote = ZygoteProcess(self.tier, self._readable, self._modules)
+            zygote = self._new_zygote()
         except (SandboxUnavailable, OSError) as error:
             with self._changed:
                 self._starting -= 1
@@ -181,6 +186,15 @@ class Pool:
                 self._take_out(self._worn[0])
             self._changed.notify_all()
         self._stop_retired()
+
+    def _new_zygote(self) -> ZygoteProcess:
+        if self._nursery is not None:
+            try:
+                return ZygoteProcess(self._nursery.new_zygote())
+            except SandboxUnavailable:
+                self._nursery.stop()
+        self._nursery = NurseryProcess(self.tier, self._readable, self._modules)
+        return ZygoteProcess(self._nursery.new_zygote())
 
     def _stop_retired(self) -> None:
         """Stop the zygotes that take no more calls, once the calls they have are over."""

@@ -13,9 +13,11 @@ from typing import Any
 
 from mcp_servers.sandbox import kernel, readable
 from mcp_servers.sandbox.call import Call
-from mcp_servers.sandbox.outcome import SandboxFault, SandboxUnavailable
+from mcp_servers.sandbox.nursery_process import NurseryProcess
+from mcp_servers.sandbox.outcome import Outcome, SandboxFault, SandboxUnavailable
+from mcp_servers.sandbox.protection import Tier
 from mcp_servers.sandbox.readable import Readable
-from mcp_servers.sandbox.zygote_process import Tier, ZygoteProcess
+from mcp_servers.sandbox.zygote_process import ZygoteProcess
 
 CANDIDATES = (
     Tier("bwrap", landlock=True),
@@ -107,19 +109,25 @@ def _probe_data(paths: Readable) -> dict[str, Any]:
     return {"outside": str(outside), "interpreter": readable.interpreter(), "needed": needed}
 
 
+def _run_alone(tier: Tier, paths: Readable, request: bytes) -> Outcome:
+    nursery = NurseryProcess(tier, paths, modules=())
+    try:
+        zygote = ZygoteProcess(nursery.new_zygote())
+        try:
+            return Call(zygote, request, _PROBE_TIMEOUT_S).finish()
+        finally:
+            zygote.stop()
+    finally:
+        nursery.stop()
+
+
 def check(tier: Tier, paths: Readable) -> Check:
     """Start ``tier`` without the packages and try in it what must fail and what must work."""
     request = json.dumps({"code": PROBE, "data": _probe_data(paths), "seed": 0}).encode()
     try:
-        zygote = ZygoteProcess(tier, paths, modules=())
-    except (SandboxUnavailable, OSError) as error:
-        return Check(tier.name, False, str(error))
-    try:
-        outcome = Call(zygote, request, _PROBE_TIMEOUT_S).finish()
-    except SandboxFault as fault:
-        return Check(tier.name, False, f"tier {tier.name}: {fault}")
-    finally:
-        zygote.stop()
+        outcome = _run_alone(tier, paths, request)
+    except (SandboxUnavailable, SandboxFault, OSError) as error:
+        return Check(tier.name, False, f"tier {tier.name}: {error}")
     if not outcome.ok:
         return Check(tier.name, False, f"tier {tier.name}: the probe failed: {outcome.error}")
     failed = [claim for claim, holds in outcome.result.items() if not holds]

@@ -1,32 +1,27 @@
-"""The process that waits with numpy, scipy and pandas loaded and forks one locked child per call.
+"""The process that forks one locked child per call and says how it ended.
 
-It is started by the host with a cleared environment and one socket, and speaks in short messages only: the user's code
-and data pass it by in a descriptor that the child alone reads, so no call leaves a byte for the next one.
+It speaks in short messages only: the user's code and data pass it by in a descriptor that the child alone reads, so no
+call leaves a byte for the next one.
 
-Host to zygote: first the settings (JSON); then ``C`` + id with four descriptors (request, stdout, stderr, result), or
-``K`` + id to kill. Zygote to host: ``{"ready": true}`` or ``{"failed": reason}``; then per call
-``{"id", "status", "cpu_seconds", "peak_bytes"}`` when its child has ended, or ``{"id", "fault"}``.
+Host to zygote: ``C`` + id with four descriptors (request, stdout, stderr, result), or ``K`` + id to kill. Zygote to
+host: ``{"ready": true}``, then per call ``{"id", "status", "cpu_seconds", "peak_bytes"}`` when its child has ended, or
+``{"id", "fault"}``.
 """
 
 from __future__ import annotations
 
-import gc
 import json
 import os
-import resource
 import select
 import signal
 import socket
 import struct
-import time
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from mcp_servers.sandbox import landlock, limits, lockdown, namespaces, preload, user_code
-from mcp_servers.sandbox.readable import Readable
+from mcp_servers.sandbox import lockdown, user_code
 
 CALL, KILL = b"C", b"K"
 MESSAGE = struct.Struct("<cQ")
-_LARGEST_MESSAGE = 1 << 18
 
 
 class Zygote:
@@ -42,6 +37,7 @@ class Zygote:
 
     def serve(self) -> None:
         """Serve until the host closes its end or dies; the children then die with this process."""
+        self._send(ready=True)
         while True:
             for descriptor, _ in self._poll.poll():
                 if descriptor in self._children:
@@ -122,63 +118,3 @@ def _be_child(confinement: lockdown.Confinement, parent: int, null: int, descrip
         finally:
             os._exit(1)
     user_code.run(raw)
-
-
-def _stand_by_for(child: int, host: int) -> NoReturn:
-    """Be the parent that a new process namespace needs: hold nothing, end with the host, end with ``child``."""
-    os.closerange(0, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
-    lockdown.drop_privileges()
-    lockdown.die_with_parent(host)
-    _, status = os.waitpid(child, 0)
-    os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
-
-
-def _enter_namespaces(readable: Readable) -> None:
-    """Return as the first process of new namespaces, whose end ends every process in them."""
-    host = os.getppid()
-    namespaces.enter(readable)
-    child = os.fork()
-    if child:
-        _stand_by_for(child, host)
-
-
-def _prepare(settings: dict[str, Any]) -> tuple[lockdown.Confinement, int]:
-    null = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
-    readable = Readable.from_json(settings["readable"])
-    had_root = os.geteuid() == 0
-    lockdown.die_with_parent(os.getppid())
-    if settings["outer"] == "namespaces":
-        _enter_namespaces(readable)
-    # Seen from inside a new process namespace the parent is number 0; if it is gone, the host's end is closed soon.
-    parent = os.getppid()
-    lockdown.drop_privileges()
-    lockdown.die_with_parent(parent)
-    readable.require_access()
-    preload.load(readable, settings["modules"])
-    ruleset = landlock.build(readable) if settings["landlock"] else None
-    confinement = lockdown.Confinement(
-        ruleset=ruleset,
-        address_space_bytes=lockdown.mapped_bytes() + limits.MEMORY_LIMIT_BYTES,
-        limit_threads=had_root or settings["outer"] != "none",
-    )
-    return confinement, null
-
-
-def main(descriptor: int) -> None:
-    """Serve on the inherited socket ``descriptor``."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    connection = socket.socket(fileno=descriptor)
-    connection.set_inheritable(False)
-    settings = json.loads(connection.recv(_LARGEST_MESSAGE))
-    started = time.perf_counter()
-    try:
-        confinement, null = _prepare(settings)
-    except Exception as error:
-        connection.send(json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
-        return
-    os.dup2(null, 2)
-    gc.collect()
-    gc.freeze()
-    connection.send(json.dumps({"ready": True, "start_seconds": time.perf_counter() - started}).encode())
-    Zygote(connection, confinement, null).serve()
-    os._exit(0)

@@ -23,7 +23,7 @@ import pytest
 from mcp_servers.sandbox import readable, tiers
 from mcp_servers.sandbox.outcome import Outcome
 from mcp_servers.sandbox.pool import Pool
-from mcp_servers.sandbox.zygote_process import Tier
+from mcp_servers.sandbox.protection import Tier
 
 PRELUDE = """
 import ctypes, errno, mmap, os, resource, signal, socket, struct, sys, threading, time

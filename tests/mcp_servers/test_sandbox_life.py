@@ -18,7 +18,7 @@ from mcp_servers.sandbox import pool as pool_module
 from mcp_servers.sandbox import tiers
 from mcp_servers.sandbox.outcome import SandboxUnavailable
 from mcp_servers.sandbox.pool import Pool
-from mcp_servers.sandbox.zygote_process import Tier
+from mcp_servers.sandbox.protection import Tier
 
 BARE = ("threading",)
 GONE_WITHIN_S = 5.0
@@ -86,7 +86,7 @@ def resident_bytes(pid: int) -> int:
 
 def zygotes() -> list[int]:
     """Return the innermost process of each zygote of this process, calls not counted."""
-    below = [pid for pid in descendants(os.getpid()) if "sandbox.zygote" in command_of(pid)]
+    below = [pid for pid in descendants(os.getpid()) if "sandbox.nursery" in command_of(pid)]
     return [pid for pid in below if not any(child in below for child in descendants(pid))]
 
 
@@ -149,23 +149,24 @@ def test_a_refused_call_renews_its_zygote_but_not_a_young_one(pool: Pool, monkey
     assert pool.execute("1").ok
 
 
-@pytest.mark.parametrize("which", ["the zygote", "what started it"])
-def test_a_call_whose_zygote_is_killed_is_tried_again(pool: Pool, which: str) -> None:
+@pytest.mark.parametrize(("which", "place"), [("the zygote", -2), ("the nursery", -3), ("what started it", 0)])
+def test_a_call_whose_zygote_or_nursery_is_killed_is_tried_again(pool: Pool, which: str, place: int) -> None:
+    idle = len(descendants(os.getpid()))
     executor = ThreadPoolExecutor(1)
     answer = executor.submit(pool.execute, "import time\ntime.sleep(0.4)\n7", timeout_s=5)
-    assert eventually(lambda: any(descendants(pid) for pid in descendants(os.getpid())))
-    processes = [pid for pid in descendants(os.getpid()) if "sandbox.zygote" in command_of(pid)]
+    assert eventually(lambda: len(descendants(os.getpid())) == idle + 1)
+    processes = [pid for pid in descendants(os.getpid()) if "sandbox.nursery" in command_of(pid)]
     time.sleep(0.1)
-    os.kill(processes[0] if which == "what started it" else processes[-2], signal.SIGKILL)
+    os.kill(processes[place], signal.SIGKILL)
     assert answer.result().result == 7
     executor.shutdown()
-    assert eventually(lambda: not any(map(runs, processes)))
+    assert eventually(lambda: not any(map(runs, processes[place:])))
 
 
 HOST = """
 import sys, threading
 from mcp_servers.sandbox.pool import Pool
-from mcp_servers.sandbox.zygote_process import Tier
+from mcp_servers.sandbox.protection import Tier
 pool = Pool(Tier(sys.argv[1], landlock=sys.argv[2] == "True"), size=2, modules=("threading",))
 pool.wait_until_full()
 print("ready", flush=True)

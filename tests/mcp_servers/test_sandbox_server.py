@@ -17,8 +17,8 @@ from mcp_servers.access import Grant
 from mcp_servers.sandbox import kernel, readable, tiers
 from mcp_servers.sandbox.outcome import SandboxUnavailable
 from mcp_servers.sandbox.pool import Pool
+from mcp_servers.sandbox.protection import Tier
 from mcp_servers.sandbox.tiers import Check
-from mcp_servers.sandbox.zygote_process import Tier
 
 
 @pytest.fixture(scope="module")
