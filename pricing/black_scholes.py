@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.typing import ArrayLike
 
 from pricing.inputs import floats, require
@@ -389,7 +390,7 @@ def _native(
     name: str, named: dict[str, ArrayLike], is_call: ArrayLike, *, outputs: int
 ) -> tuple[jax.Array, ...] | None:
     try:
-        return batch.run(name, list(named.values()), is_call, outputs)
+        return batch.run(name, list(named.values()), is_call, [np.float64] * outputs)
     except batch.Refused:
         _require_possible(named)
         raise

@@ -21,6 +21,7 @@ from jax.typing import ArrayLike
 from pricing.black_scholes import all_greeks
 from pricing.inputs import floats, require
 from pricing.moneyness import log_forward_over_strike
+from pricing.native import batch
 from pricing.normal import density, mills_ratio, rough_quantile_from_log
 from pricing.out_of_the_money import intrinsic, out_of_the_money
 from pricing.rational_cubic import Segment, interpolate
@@ -103,29 +104,38 @@ def solve(
         When spot, strike or time known before tracing is negative or infinite, or shapes do not broadcast.
     """
     named = {
-        "price": price,
         "spot": spot,
         "strike": strike,
         "time_to_expiry": time_to_expiry,
         "rate": rate,
+        "price": price,
         "dividend_yield": dividend_yield,
     }
-    for name in ("spot", "strike", "time_to_expiry"):
-        require(name, named[name], at_least=0.0)
-    for name in ("price", "rate", "dividend_yield"):
-        require(name, named[name])
+    try:
+        answers = batch.run("implied_volatility", list(named.values()), is_call, [np.float64, np.int32])
+    except batch.Refused:
+        _require_possible(named)
+        raise
+    if answers is not None:
+        return ImpliedVolatility(*answers)
+    _require_possible(named)
     *values, flags = floats({**named, "is_call": jnp.asarray(is_call, bool)})
     answer: ImpliedVolatility = _solve_compiled(*values, flags != 0.0)
     return answer
 
 
+def _require_possible(named: dict[str, ArrayLike]) -> None:
+    for name, value in named.items():
+        require(name, value, at_least=0.0 if name in ("spot", "strike", "time_to_expiry") else None)
+
+
 @jax.custom_jvp
 def _solve(
-    price: jax.Array,
     spot: jax.Array,
     strike: jax.Array,
     time: jax.Array,
     rate: jax.Array,
+    price: jax.Array,
     dividend_yield: jax.Array,
     is_call: jax.Array,
 ) -> ImpliedVolatility:
@@ -172,8 +182,8 @@ def _solve(
 def _solve_jvp(
     primals: tuple[jax.Array, ...], tangents: tuple[jax.Array, ...]
 ) -> tuple[ImpliedVolatility, ImpliedVolatility]:
-    _, spot, strike, time, rate, dividend_yield, is_call = primals
-    d_price, d_spot, d_strike, d_time, d_rate, d_yield, _ = tangents
+    spot, strike, time, rate, _, dividend_yield, is_call = primals
+    d_spot, d_strike, d_time, d_rate, d_price, d_yield, _ = tangents
     answer = _solve(*primals)
     g = all_greeks(
         spot=spot,

@@ -32,7 +32,9 @@ class Refused(ValueError):
     """Some argument is out of its range; the caller finds and names it."""
 
 
-def run(name: str, columns: Sequence[ArrayLike], is_call: ArrayLike, outputs: int) -> tuple[jax.Array, ...] | None:
+def run(
+    name: str, columns: Sequence[ArrayLike], is_call: ArrayLike, outputs: Sequence[type]
+) -> tuple[jax.Array, ...] | None:
     """Run one C loop over a batch.
 
     Parameters
@@ -44,11 +46,11 @@ def run(name: str, columns: Sequence[ArrayLike], is_call: ArrayLike, outputs: in
     is_call
         True for a call, False for a put.
     outputs
-        Number of result arrays.
+        Type of each result array.
 
     Returns
     -------
-    float64 arrays of the broadcast shape, or None where the loops do not serve: no compiler, another device than a CPU,
+    Arrays of the broadcast shape, or None where the loops do not serve: no compiler, another device than a CPU,
     a traced or float32 argument, a small batch, or shapes that do not broadcast.
 
     Raises
@@ -65,7 +67,7 @@ def run(name: str, columns: Sequence[ArrayLike], is_call: ArrayLike, outputs: in
     arrays = [_flat(value, shape, np.float64) for value in columns]
     flags = _flat(is_call, shape, np.uint8)
     count = int(np.prod(shape))
-    results = [_aligned(count) for _ in range(outputs)]
+    results = [_aligned(count, dtype) for dtype in outputs]
     refused = _in_chunks(getattr(library, name), count, arrays, flags, results)
     if refused:
         raise Refused(f"{refused} arguments are out of range")
@@ -93,11 +95,12 @@ def _flat(value: ArrayLike, shape: tuple[int, ...], dtype: type) -> NDArray[np.g
     return array.reshape(-1) if array.size == 1 else np.ascontiguousarray(np.broadcast_to(array, shape)).reshape(-1)
 
 
-def _aligned(count: int) -> NDArray[np.float64]:
+def _aligned(count: int, dtype: type) -> NDArray[np.generic]:
     """Uninitialised array that jax can adopt without copying."""
-    raw = np.empty(count * 8 + _ALIGNMENT, np.uint8)
+    size = count * np.dtype(dtype).itemsize
+    raw = np.empty(size + _ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % _ALIGNMENT
-    return raw[start : start + count * 8].view(np.float64)
+    return raw[start : start + size].view(dtype)
 
 
 def _in_chunks(
@@ -105,14 +108,14 @@ def _in_chunks(
     count: int,
     columns: Sequence[NDArray[np.generic]],
     flags: NDArray[np.generic],
-    results: Sequence[NDArray[np.float64]],
+    results: Sequence[NDArray[np.generic]],
 ) -> int:
     function.restype = ctypes.c_int64  # type: ignore[attr-defined]
 
     def chunk(start: int) -> int:
         size = min(_CHUNK, count - start)
         table = (_Column * len(columns))(*(_column(column, start) for column in columns))
-        out = (ctypes.c_void_p * len(results))(*(result.ctypes.data + 8 * start for result in results))
+        out = (ctypes.c_void_p * len(results))(*(result.ctypes.data + result.itemsize * start for result in results))
         step = int(flags.size > 1)
         calls = ctypes.c_void_p(flags.ctypes.data + step * start)
         return int(function(ctypes.c_int64(size), table, calls, ctypes.c_int64(step), out))

@@ -8,6 +8,7 @@ import pytest
 
 from pricing import black_scholes, implied_volatility
 from pricing.implied_volatility import Status
+from pricing.native import batch, library
 
 OPTION = {"spot": 100.0, "strike": 110.0, "time_to_expiry": 0.7, "rate": 0.05, "dividend_yield": 0.03}
 
@@ -36,8 +37,13 @@ def draw(grid: str, count: int) -> dict[str, np.ndarray]:
     }
 
 
+@pytest.mark.parametrize("loops", ["c", "xla"])
 @pytest.mark.parametrize("grid", ["typical", "wide", "tail", "at_the_money"])
-def test_round_trip_is_right_to_what_the_price_carries(grid: str):
+def test_round_trip_is_right_to_what_the_price_carries(grid: str, loops: str, monkeypatch: pytest.MonkeyPatch):
+    if loops == "xla":
+        monkeypatch.setattr(batch, "SMALLEST_BATCH", 10**9)
+    elif library.load() is None:
+        pytest.skip("no C compiler on this machine")
     options = draw(grid, 40_000)
     volatility = options.pop("volatility")
     g = black_scholes.all_greeks(**options, volatility=volatility)
@@ -129,3 +135,22 @@ def test_float32_quotes_are_inverted_in_float32():
     answer = implied_volatility.solve(price=price, **option)
     assert answer.value.dtype == np.float32
     np.testing.assert_allclose(answer.value, [0.1, 0.3, 0.8], rtol=2e-5)
+
+
+def test_the_c_loop_answers_bounds_limits_and_missing_values_like_the_jitted_kernel(monkeypatch: pytest.MonkeyPatch):
+    if library.load() is None:
+        pytest.skip("no C compiler on this machine")
+    options = draw("typical", 6_000)
+    volatility = options.pop("volatility")
+    rng = np.random.default_rng(12)
+    price = np.asarray(black_scholes.price(**options, volatility=volatility)) * rng.choice([0.0, 0.3, 1.0, 100.0], 6_000)
+    for name in ("spot", "strike", "time_to_expiry"):
+        options[name][rng.random(6_000) < 0.05] = 0.0
+        options[name][rng.random(6_000) < 0.02] = np.nan
+    native = implied_volatility.solve(price=price, **options)
+    monkeypatch.setattr(batch, "SMALLEST_BATCH", 10**9)
+    jitted = implied_volatility.solve(price=price, **options)
+    assert set(np.asarray(native.status).tolist()) >= {0, 1, 2, 3, 4}
+    np.testing.assert_array_equal(native.status, jitted.status)
+    sure = np.asarray(native.status) != Status.ILL_CONDITIONED
+    np.testing.assert_allclose(np.asarray(native.value)[sure], np.asarray(jitted.value)[sure], rtol=1e-9)

@@ -97,8 +97,8 @@ def test_an_impossible_value_in_a_large_batch_is_named(compiled: None):
 
 def test_small_float32_and_traced_batches_stay_with_the_jitted_kernel():
     column = np.full(COUNT, 100.0)
-    assert batch.run("black_scholes_price", [column[:100]] * 6, True, 1) is None
-    assert batch.run("black_scholes_price", [column.astype(np.float32)] * 6, True, 1) is None
+    assert batch.run("black_scholes_price", [column[:100]] * 6, True, [np.float64]) is None
+    assert batch.run("black_scholes_price", [column.astype(np.float32)] * 6, True, [np.float64]) is None
     traced = jax.jit(
         lambda spot: black_scholes.price(spot=spot, strike=100.0, time_to_expiry=1.0, rate=0.0, volatility=0.2)
     )
