@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 from datetime import date, timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from mcp.server import MCPServer
 from pydantic import BaseModel, Field
@@ -119,24 +119,45 @@ def _columns(ticker: str, facts: Facts) -> FactColumns:
     return FactColumns(ticker=ticker, as_of=caller.as_of(), filed=columns.pop("known_on"), **columns)
 
 
-def build_server(*, lake: Lake | None = None) -> MCPServer:
-    """Return the server over ``lake`` (the embedded sample by default)."""
-    data = lake or sample.embedded()
+class Filing(NamedTuple):
+    """A filing, as far as the facts tell: their number, and the latest period among them."""
 
-    def known(company: Company) -> Facts:
-        return data.facts.known(company.ticker, as_of=caller.as_of())
+    filed: date
+    accession: str
+    form: str
+    period_of_report: date
+    facts: int
+
+
+def _filings(facts: Facts) -> list[Filing]:
+    """Return the filings that the facts stand in, the latest first."""
+    ends: dict[tuple[date, str, str], list[date]] = {}
+    for *filing, end in zip(facts.known_on, facts.accession, facts.form, facts.period_end, strict=True):
+        ends.setdefault((filing[0], filing[1], filing[2]), []).append(end)
+    return sorted((Filing(*filing, max(days), len(days)) for filing, days in ends.items()), reverse=True)
+
+
+class EdgarTools:
+    """The tools, over one lake."""
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+
+    def _known(self, company: Company) -> Facts:
+        return self._lake.facts.known(company.ticker, as_of=caller.as_of())
 
     def search_companies(
+        self,
         query: Annotated[str, Field(description="Part of a name, ticker or CIK; empty lists the first ten")] = "",
     ) -> CompanyColumns:
         """Find companies whose filings can be read here."""
-        rows = data.companies.search(query, limit=LISTED_COMPANIES)
+        rows = self._lake.companies.search(query, limit=LISTED_COMPANIES)
         if not rows:
-            some = ", ".join(row.ticker for row in data.companies.search("", limit=LISTED_COMPANIES))
+            some = ", ".join(row.ticker for row in self._lake.companies.search("", limit=LISTED_COMPANIES))
             raise ValueError(f"no company matches {query!r}; available: {some}")
         return CompanyColumns(**{name: [getattr(row, name) for row in rows] for name in CompanyColumns.model_fields})
 
-    def list_line_items() -> LineItems:
+    def list_line_items(self) -> LineItems:
         """List the line items that can be queried, with their us-gaap tags."""
         rows = [(item, name) for name, items in STATEMENTS.items() for item in items]
         return LineItems(
@@ -146,32 +167,27 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
         )
 
     def list_filings(
+        self,
         ticker: Ticker,
         form: Annotated[Literal["10-K", "10-Q", "8-K", "all"], Field(description="Form type")] = "all",
         limit: Annotated[int, Field(description="Number of filings", ge=1, le=200)] = 20,
     ) -> Filings:
         """List the filings that the figures served here stand in, known on the simulation date, the latest first."""
-        company = _company(data.companies, ticker)
-        facts = known(company)
-        latest: dict[str, tuple[date, str, date, int]] = {}
-        for filed, accession, kind, end in zip(
-            facts.known_on, facts.accession, facts.form, facts.period_end, strict=True
-        ):
-            previous_end, count = latest.get(accession, (filed, kind, end, 0))[2:]
-            latest[accession] = (filed, kind, max(end, previous_end), count + 1)
-        rows = sorted(((a, *row) for a, row in latest.items() if form in ("all", row[1])), key=lambda r: r[1])[::-1]
-        rows = rows[:limit]
+        company = _company(self._lake.companies, ticker)
+        facts = self._known(company)
+        rows = [row for row in _filings(facts) if form in ("all", row.form)][:limit]
         return Filings(
             ticker=company.ticker,
             as_of=caller.as_of(),
-            accession=[row[0] for row in rows],
-            filed=[row[1] for row in rows],
-            form=[row[2] for row in rows],
-            period_of_report=[row[3] for row in rows],
-            facts=[row[4] for row in rows],
+            form=[row.form for row in rows],
+            accession=[row.accession for row in rows],
+            filed=[row.filed for row in rows],
+            period_of_report=[row.period_of_report for row in rows],
+            facts=[row.facts for row in rows],
         )
 
     def get_company_facts(
+        self,
         ticker: Ticker,
         concept: Annotated[
             str, Field(description="Line item (Revenue, NetIncome, ... see list_line_items) or us-gaap tag")
@@ -184,11 +200,11 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
         ] = "latest",
     ) -> FactColumns:
         """Return reported figures of one line item, each with the filing that it stands in."""
-        company = _company(data.companies, ticker)
+        company = _company(self._lake.companies, ticker)
         if fiscal_year is not None:
             _require_begun_to_be_known(company, fiscal_year, fiscal_period or "Q1")
         found = fundamentals.select(
-            known(company), concept, fiscal_year=fiscal_year, fiscal_period=fiscal_period, version=version
+            self._known(company), concept, fiscal_year=fiscal_year, fiscal_period=fiscal_period, version=version
         )
         if not len(found):
             period = f"{fiscal_period or 'any period of'} {fiscal_year or 'any year'}"
@@ -199,6 +215,7 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
         return _columns(company.ticker, found)
 
     def get_financial_statement(
+        self,
         ticker: Ticker,
         statement: Annotated[Literal["income", "balance", "cash_flow"], Field(description="Which statement")],
         fiscal_year: YearField,
@@ -208,9 +225,9 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
         ] = "latest",
     ) -> Statement:
         """Return the main lines of one financial statement of one period."""
-        company = _company(data.companies, ticker)
+        company = _company(self._lake.companies, ticker)
         _require_begun_to_be_known(company, fiscal_year, fiscal_period)
-        facts = known(company)
+        facts = self._known(company)
         chosen = {
             item: fundamentals.select(
                 facts, item, fiscal_year=fiscal_year, fiscal_period=fiscal_period, version=version
@@ -239,9 +256,19 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
             not_reported=[item for item in chosen if item not in found],
         )
 
+
+def build_server(*, lake: Lake | None = None) -> MCPServer:
+    """Return the server over ``lake`` (the embedded sample by default)."""
+    tools = EdgarTools(lake or sample.embedded())
     return toolset.build(
         "edgar",
         title="SEC EDGAR",
         instructions="Company filings and XBRL figures, as known on the simulation date. Nothing later is served.",
-        tools=(search_companies, list_line_items, list_filings, get_company_facts, get_financial_statement),
+        tools=(
+            tools.search_companies,
+            tools.list_line_items,
+            tools.list_filings,
+            tools.get_company_facts,
+            tools.get_financial_statement,
+        ),
     )

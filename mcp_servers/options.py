@@ -253,19 +253,22 @@ def analyze_strategy(
     )
 
 
-def build_server(*, lake: Lake | None = None) -> MCPServer:
-    """Return the server over ``lake`` (the embedded sample by default)."""
-    data = lake or sample.embedded()
+class ChainTools:
+    """The tools that read market data, over one lake."""
 
-    def chain_of(ticker: str) -> Chain:
-        return chains.chain(data, ticker.upper(), as_of=caller.as_of())
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+
+    def _chain(self, ticker: str) -> Chain:
+        return chains.chain(self._lake, ticker.upper(), as_of=caller.as_of())
 
     def get_options_chain(
+        self,
         ticker: Ticker,
         expiration: Annotated[date | None, Field(description="Expiration, ISO; default: the nearest listed")] = None,
     ) -> OptionsChain:
         """Return calls and puts of one expiration on the simulation date: quotes, implied volatility, Greeks."""
-        chain = chain_of(ticker)
+        chain = self._chain(ticker)
         row = _expiration_row(chain, expiration or chain.expirations[0])
         return OptionsChain(
             ticker=chain.ticker,
@@ -291,9 +294,9 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
             **_quotes(chain, row),
         )
 
-    def get_iv_surface(ticker: Ticker) -> Surface:
+    def get_iv_surface(self, ticker: Ticker) -> Surface:
         """Return the implied volatility surface of a ticker on the simulation date."""
-        chain = chain_of(ticker)
+        chain = self._chain(ticker)
         nearest = [int(abs(strikes - chain.spot).argmin()) for strikes in chain.strikes]
         return Surface(
             ticker=chain.ticker,
@@ -308,6 +311,10 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
             source=chains.ORIGIN,
         )
 
+
+def build_server(*, lake: Lake | None = None) -> MCPServer:
+    """Return the server over ``lake`` (the embedded sample by default)."""
+    tools = ChainTools(lake or sample.embedded())
     return toolset.build(
         "options",
         title="Options Chain",
@@ -317,10 +324,10 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
             "years, theta is per year, vega and rho are per 1.00."
         ),
         tools=(
-            get_options_chain,
+            tools.get_options_chain,
             calculate_option_price,
             calculate_implied_volatility,
-            get_iv_surface,
+            tools.get_iv_surface,
             analyze_strategy,
         ),
     )

@@ -135,18 +135,20 @@ def statistics(bars: Bars) -> dict[str, float]:
     }
 
 
-def build_server(*, lake: Lake | None = None) -> MCPServer:
-    """Return the server over ``lake`` (the embedded sample by default)."""
-    data = lake or sample.embedded()
+class MarketTools:
+    """The tools, over one lake."""
 
-    def known(ticker: str) -> tuple[Bars, str]:
-        return data.bars_of(ticker.upper(), as_of=caller.as_of())
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
 
-    def list_tickers() -> Tickers:
+    def _known(self, ticker: str) -> tuple[Bars, str]:
+        return self._lake.bars_of(ticker.upper(), as_of=caller.as_of())
+
+    def list_tickers(self) -> Tickers:
         """List the tickers with prices on the simulation date, real and simulated."""
         today = caller.as_of()
-        names = data.tickers(as_of=today)
-        found = [data.bars_of(name, as_of=today) for name in names]
+        names = self._lake.tickers(as_of=today)
+        found = [self._lake.bars_of(name, as_of=today) for name in names]
         return Tickers(
             as_of=today,
             ticker=list(names),
@@ -156,12 +158,13 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
         )
 
     def get_quote(
+        self,
         ticker: Ticker,
         on: Annotated[dt.date | None, Field(description="Date of the quote, ISO; default: the simulation date")] = None,
     ) -> Quote:
         """Return the last daily bar at the close of a date. Look at `days_old`: a quote may be stale."""
         day = caller.require_known(on, "on") if on else caller.as_of()
-        all_bars, origin = known(ticker)
+        all_bars, origin = self._known(ticker)
         bars = _between(all_bars, None, day)
         if not len(bars):
             raise ValueError(f"{ticker} has no price on or before {day}; the first is of {all_bars.known_on[0]}")
@@ -179,6 +182,7 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
         )
 
     def get_price_history(
+        self,
         ticker: Ticker,
         start: Annotated[dt.date | None, Field(description="First day, ISO; default: a year before the end")] = None,
         end: Annotated[
@@ -194,7 +198,7 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
         first_day = caller.require_known(start, "start") if start else last_day - dt.timedelta(days=365)
         if first_day > last_day:
             raise ValueError(f"start={first_day} must not be after end={last_day}")
-        all_bars, origin = known(ticker)
+        all_bars, origin = self._known(ticker)
         bars = _between(all_bars, first_day, last_day)
         if adjust_for_splits and len(bars):
             bars = splits.adjusted(ticker.upper(), bars)
@@ -218,6 +222,7 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
         )
 
     def get_statistics(
+        self,
         ticker: Ticker,
         start: Annotated[dt.date | None, Field(description="First day, ISO; default: a year before the end")] = None,
         end: Annotated[
@@ -227,7 +232,7 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
         """Return return, volatility, drawdown, extremes and volume of daily bars, in shares of the last day."""
         last_day = caller.require_known(end, "end") if end else caller.as_of()
         first_day = caller.require_known(start, "start") if start else last_day - dt.timedelta(days=365)
-        all_bars, origin = known(ticker)
+        all_bars, origin = self._known(ticker)
         bars = _between(all_bars, first_day, last_day)
         if len(bars) < 3:
             raise ValueError(
@@ -244,6 +249,10 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
             **statistics(splits.adjusted(ticker.upper(), bars)),
         )
 
+
+def build_server(*, lake: Lake | None = None) -> MCPServer:
+    """Return the server over ``lake`` (the embedded sample by default)."""
+    tools = MarketTools(lake or sample.embedded())
     return toolset.build(
         "yfinance",
         title="Yahoo Finance",
@@ -251,5 +260,5 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
             "Daily market data up to the simulation date: real unadjusted US shares 2000-2013, and simulated markets "
             "(tickers SIM-...) for other dates. Requests for later dates are refused and recorded."
         ),
-        tools=(list_tickers, get_quote, get_price_history, get_statistics),
+        tools=(tools.list_tickers, tools.get_quote, tools.get_price_history, tools.get_statistics),
     )

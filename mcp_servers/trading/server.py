@@ -142,17 +142,14 @@ def _max_drawdown(equity: list[float]) -> float:
     return worst
 
 
-def build_server(*, state_dir: Path | None = None, lake: Lake | None = None) -> MCPServer:
-    """Return the server over ``lake`` (the embedded sample by default).
+class TradingTools:
+    """The tools, over the accounts of one desk."""
 
-    Parameters
-    ----------
-    state_dir
-        Folder of the journal from which accounts are rebuilt after a restart; None keeps them in memory.
-    """
-    desk = Desk(lake or sample.embedded(), None if state_dir is None else state_dir / "accounts.jsonl")
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
 
     def open_account(
+        self,
         cash: Annotated[float, Field(description="USD", ge=1_000, le=1e9, allow_inf_nan=False)] = 100_000.0,
         start: Annotated[
             date | None, Field(description="First day of the clock, ISO; default: 90 days before the simulation date")
@@ -161,16 +158,17 @@ def build_server(*, state_dir: Path | None = None, lake: Lake | None = None) -> 
         """Open this task's paper account. There is one; opening it again in the same way returns it."""
         if start is not None:
             caller.require_known(start, "start")
-        with desk.lock:
+        with self._desk.lock:
             arguments = {"cash": cash, "start": start and start.isoformat()}
-            return _state(desk.execute({"name": "open", "arguments": arguments}))
+            return _state(self._desk.execute({"name": "open", "arguments": arguments}))
 
-    def get_account() -> AccountState:
+    def get_account(self) -> AccountState:
         """Return cash, equity, profit and positions."""
-        with desk.lock:
-            return _state(desk.account())
+        with self._desk.lock:
+            return _state(self._desk.account())
 
     def place_order(
+        self,
         client_order_id: OrderId,
         ticker: Annotated[str, Field(description="Ticker, for example SIM-TECH")],
         side: Annotated[Side, Field(description="buy or sell; selling what is not held goes short")],
@@ -196,29 +194,30 @@ def build_server(*, state_dir: Path | None = None, lake: Lake | None = None) -> 
             "limit_price": limit_price,
             "stop_price": stop_price,
         }
-        with desk.lock:
-            return _report(desk.execute({"name": "place", "arguments": arguments}).orders[client_order_id])
+        with self._desk.lock:
+            return _report(self._desk.execute({"name": "place", "arguments": arguments}).orders[client_order_id])
 
-    def cancel_order(client_order_id: OrderId) -> OrderReport:
+    def cancel_order(self, client_order_id: OrderId) -> OrderReport:
         """Cancel an order that waits."""
-        with desk.lock:
-            account = desk.execute({"name": "cancel", "arguments": {"client_order_id": client_order_id}})
+        with self._desk.lock:
+            account = self._desk.execute({"name": "cancel", "arguments": {"client_order_id": client_order_id}})
             return _report(account.orders[client_order_id])
 
-    def list_orders() -> OrderColumns:
+    def list_orders(self) -> OrderColumns:
         """List every order of the account."""
-        with desk.lock:
-            reports = [_report(order) for order in desk.account().orders.values()]
+        with self._desk.lock:
+            reports = [_report(order) for order in self._desk.account().orders.values()]
         columns = {name: [getattr(report, name) for report in reports] for name in OrderColumns.model_fields}
         return OrderColumns(**columns)
 
     def advance(
+        self,
         days: Annotated[int | None, Field(description="Calendar days to let pass; give this or `to`", ge=1)] = None,
         to: Annotated[date | None, Field(description="Day up to which time passes, ISO, its close included")] = None,
     ) -> AccountState:
         """Let time pass on the account: orders are filled, positions marked. Never beyond the simulation date."""
-        with desk.lock:
-            account = desk.account()
+        with self._desk.lock:
+            account = self._desk.account()
             if (days is None) == (to is None):
                 raise ValueError("give either days or to")
             if days is not None:
@@ -229,12 +228,12 @@ def build_server(*, state_dir: Path | None = None, lake: Lake | None = None) -> 
             caller.require_known(target, "to")
             if target < account.clock:
                 raise ValueError(f"to={target} is before the clock, {account.clock}; time does not run backwards")
-            return _state(desk.execute({"name": "advance", "arguments": {"to": target.isoformat()}}))
+            return _state(self._desk.execute({"name": "advance", "arguments": {"to": target.isoformat()}}))
 
-    def get_performance() -> Performance:
+    def get_performance(self) -> Performance:
         """Return total return, drawdown, turnover and the equity curve."""
-        with desk.lock:
-            account = desk.account()
+        with self._desk.lock:
+            account = self._desk.account()
             filled = [order for order in account.orders.values() if order.state == "filled"]
             equity = [value for _, value in account.curve]
             return Performance(
@@ -247,6 +246,16 @@ def build_server(*, state_dir: Path | None = None, lake: Lake | None = None) -> 
                 equity=equity,
             )
 
+
+def build_server(*, state_dir: Path | None = None, lake: Lake | None = None) -> MCPServer:
+    """Return the server over ``lake`` (the embedded sample by default).
+
+    Parameters
+    ----------
+    state_dir
+        Folder of the journal from which accounts are rebuilt after a restart; None keeps them in memory.
+    """
+    tools = TradingTools(Desk(lake or sample.embedded(), None if state_dir is None else state_dir / "accounts.jsonl"))
     return toolset.build(
         "trading",
         title="Trading Simulator",
@@ -258,5 +267,13 @@ def build_server(*, state_dir: Path | None = None, lake: Lake | None = None) -> 
             "maintenance margin. Short positions pay no borrowing fee and cash earns no interest. Splits are applied; "
             "dividends are not paid."
         ),
-        tools=(open_account, get_account, place_order, cancel_order, list_orders, advance, get_performance),
+        tools=(
+            tools.open_account,
+            tools.get_account,
+            tools.place_order,
+            tools.cancel_order,
+            tools.list_orders,
+            tools.advance,
+            tools.get_performance,
+        ),
     )
