@@ -11,6 +11,7 @@ import calendar
 import math
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,9 @@ import numpy.typing as npt
 from lake.point_in_time import UnknownKey
 from lake.records import Bars
 from lake.sample import Lake
+
+if TYPE_CHECKING:
+    from pricing.black_scholes import AllGreeks
 
 ORIGIN = "SIMULATED by traderbench (lake/chains.py) from the underlying's known prices: not quotes of an exchange"
 STRIKES = 21
@@ -152,8 +156,6 @@ def chain(lake: Lake, ticker: str, *, as_of: date) -> Chain:
     ValueError
         Its last price is more than a week old, or its history shorter than a month.
     """
-    from pricing import black_scholes
-
     bars, origin = lake.bars_of(ticker, as_of=as_of)
     _require_fresh(ticker, bars, as_of)
     spot = bars.close[-1]
@@ -164,15 +166,7 @@ def chain(lake: Lake, ticker: str, *, as_of: date) -> Chain:
     strikes = strike_grid(spot, variance)
     forward = spot * np.exp(rate * years)
     volatility = ssvi_volatility(np.log(strikes / forward[:, None]), variance[:, None], years[:, None])
-    priced = black_scholes.all_greeks(
-        spot=spot,
-        strike=strikes,
-        time_to_expiry=years[:, None],
-        rate=rate,
-        volatility=volatility,
-        is_call=np.array([True, False])[:, None, None],
-    )
-    call, put = np.asarray(priced.price)
+    priced = _priced(spot, strikes, years, rate, volatility)
     vega = np.asarray(priced.vega)[0]
     return Chain(
         ticker=ticker,
@@ -187,14 +181,28 @@ def chain(lake: Lake, ticker: str, *, as_of: date) -> Chain:
         years=years,
         strikes=strikes,
         volatility=volatility,
-        call=call,
-        put=put,
+        call=np.asarray(priced.price)[0],
+        put=np.asarray(priced.price)[1],
         call_delta=np.asarray(priced.delta)[0],
         gamma=np.asarray(priced.gamma)[0],
         vega=vega,
         call_theta=np.asarray(priced.theta)[0],
         put_theta=np.asarray(priced.theta)[1],
         half_spread=np.maximum(LEAST_HALF_SPREAD, HALF_SPREAD_VOLATILITY * vega),
+    )
+
+
+def _priced(spot: float, strikes: Array, years: Array, rate: float, volatility: Array) -> AllGreeks:
+    """Return prices and Greeks, shape ``[2, expirations, strikes]``: calls, then puts."""
+    from pricing import black_scholes
+
+    return black_scholes.all_greeks(
+        spot=spot,
+        strike=strikes,
+        time_to_expiry=years[:, None],
+        rate=rate,
+        volatility=volatility,
+        is_call=np.array([True, False])[:, None, None],
     )
 
 

@@ -132,8 +132,8 @@ class Filing(NamedTuple):
 def _filings(facts: Facts) -> list[Filing]:
     """Return the filings that the facts stand in, the latest first."""
     ends: dict[tuple[date, str, str], list[date]] = {}
-    for *filing, end in zip(facts.known_on, facts.accession, facts.form, facts.period_end, strict=True):
-        ends.setdefault((filing[0], filing[1], filing[2]), []).append(end)
+    for filed, accession, form, end in zip(facts.known_on, facts.accession, facts.form, facts.period_end, strict=True):
+        ends.setdefault((filed, accession, form), []).append(end)
     return sorted((Filing(*filing, max(days), len(days)) for filing, days in ends.items()), reverse=True)
 
 
