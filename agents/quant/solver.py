@@ -11,6 +11,7 @@ import analytical
 import assignments
 import attribution
 import company
+import declared_strategy
 import event_order
 import formula_list
 import options_desk
@@ -26,6 +27,7 @@ logger = logging.getLogger("agent")
 WAYS = (
     analytical.answer,
     assignments.answer,
+    declared_strategy.answer,
     attribution.answer,
     options_desk.answer,
     formula_list.answer,

@@ -172,3 +172,11 @@ def test_rebalancing_trades_down_to_whole_shares(program: Importer) -> None:
     work = asyncio.run(program("quant", "portfolio").rebalancing(context, None))
     assert work.columns["trade_shares"] == [-4, 22]
     assert work.figures["Cash after trading"] == pytest.approx(100.0 + 120.0 - 154.0 - 0.274)
+
+
+def test_the_declared_strategy_is_one_that_the_crypto_dataset_reads(program: Importer) -> None:
+    from evaluators.crypto.strategy_rules import SCHEMA, read_strategy
+
+    reply = run(program, "declared_strategy", {"answer_schema": SCHEMA})
+    assert reply is not None
+    assert len(read_strategy(json.loads(reply)).indicators) == 3
