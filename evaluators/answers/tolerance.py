@@ -27,11 +27,6 @@ class Tolerance:
         if not (0.0 <= self.absolute < math.inf):
             raise ValueError(f"absolute must be finite and not negative, got {self.absolute!r}")
 
-    def describe(self) -> str:
-        """Return the tolerance in words for a task's text."""
-        floor = f" (or {self.absolute:g}, whichever is wider)" if self.absolute else ""
-        return f"within {self.relative:.6g} of the exact value, relatively{floor}"
-
 
 def numbers_match(given: float, gold: float, *, relative: float = 0.01, absolute: float = 0.0) -> bool:
     """Return whether ``given`` lies within ``max(relative * |gold|, absolute)`` of ``gold``.

@@ -108,4 +108,4 @@ def limit_near(rng: random.Random, value: float) -> float:
 
 def any_day(rng: random.Random) -> date:
     """Draw a date for a memo."""
-    return date(rng.randint(2015, 2026), rng.randint(1, 12), rng.randint(1, 28))
+    return date(rng.randint(2015, 2025), rng.randint(1, 12), rng.randint(1, 28))

@@ -9,12 +9,36 @@ from importlib import resources
 
 from evaluators.contract import Case, Json, Section
 from evaluators.drawing import chosen, require_known_options, rotation, stream, task_id
-from evaluators.professional.work import execution, lending, portfolio, risk, valuation
+from evaluators.professional.work import (
+    bond_ladder,
+    budget_variance,
+    comparable_companies,
+    discounted_cash_flow,
+    implementation_shortfall,
+    loan_prepayment,
+    option_hedge,
+    paper_trading,
+    rebalancing,
+    trade_blotter,
+    value_at_risk,
+)
 
 VERSION = "1.0"
 TEMPLATES = {
-    row.name: row
-    for row in (*lending.TEMPLATES, *portfolio.TEMPLATES, *valuation.TEMPLATES, *risk.TEMPLATES, *execution.TEMPLATES)
+    module.TEMPLATE.name: module.TEMPLATE
+    for module in (
+        loan_prepayment,
+        bond_ladder,
+        rebalancing,
+        implementation_shortfall,
+        trade_blotter,
+        discounted_cash_flow,
+        comparable_companies,
+        budget_variance,
+        option_hedge,
+        value_at_risk,
+        paper_trading,
+    )
 }
 SOURCES = ("marks.py", "table.py", "memo.py", "deliverables.py", "assignment.py")
 

@@ -77,7 +77,6 @@ class Memo:
         Sentences of the perfect memo.
     """
 
-    name: str
     recipient: str
     subject: str
     written_on: date
@@ -87,6 +86,7 @@ class Memo:
     verdict_rule: str
     summary: str
     finding: str
+    name: str = "memo.md"
 
     def describe(self) -> str:
         """Return the specification for the task text."""

@@ -14,7 +14,7 @@ from mcp import Client
 
 from evaluators.contract import Case
 from evaluators.professional import DATASET
-from evaluators.professional.work import execution
+from evaluators.professional.work import paper_trading
 from mcp_servers import caller, trading, yfinance
 from mcp_servers.access import Grant
 from mcp_servers.trading import account
@@ -93,7 +93,7 @@ def test_what_the_simulator_reports_is_the_right_answer(case: Case) -> None:
 
 
 def test_the_stated_costs_are_those_of_the_simulator() -> None:
-    stated = (execution.HALF_SPREAD_BPS, execution.IMPACT_BPS, execution.FEE_BPS)
+    stated = (paper_trading.HALF_SPREAD_BPS, paper_trading.IMPACT_BPS, paper_trading.FEE_BPS)
     assert stated == (account.SLIPPAGE_BPS, account.IMPACT_BPS, account.FEE_BPS)
 
 

@@ -1,1 +1,1 @@
-"""The kinds of assignment, by field."""
+"""The kinds of assignment, one file each: brief, columns, drawn inputs, solution, memo."""

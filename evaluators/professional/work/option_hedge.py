@@ -1,0 +1,124 @@
+"""Value and Greeks of an option book and the share trade that makes it delta neutral."""
+
+from __future__ import annotations
+
+import random
+from typing import NamedTuple
+
+from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
+from evaluators.professional.memo import EXACT, Figure, Memo
+from evaluators.professional.table import Column, Table
+
+CONTRACT_SHARES = 100
+BRIEF = (
+    "Compute the Greeks of an option book on one share and report to the head of risk.\nConventions: European options "
+    "by Black-Scholes-Merton with continuous rate and dividend yield, time in days over 365, "
+    f"{CONTRACT_SHARES} shares a contract, each position with its own volatility. All figures are for the whole "
+    "position, signed."
+)
+COLUMNS = (
+    Column("position", "key", "is the position, in order"),
+    Column("value", "money", "is its market value, negative when sold"),
+    Column("delta", "number", "is its delta in shares"),
+    Column("gamma", "number", "is its gamma in shares per dollar", decimals=4),
+    Column("vega", "number", "is its vega in dollars per percentage point of volatility"),
+)
+
+
+class Market(NamedTuple):
+    """The share and what is earned on cash and on the share, continuously compounded."""
+
+    spot: float
+    rate: float
+    dividend_yield: float
+
+
+class Position(NamedTuple):
+    """Contracts of a European option, negative when sold; volatility and time as the model takes them."""
+
+    position: str
+    contracts: int
+    option_type: str
+    strike: float
+    days_to_expiry: int
+    volatility: float
+
+
+class Sensitivities(NamedTuple):
+    """Of a whole position, in dollars and shares; vega per percentage point of volatility."""
+
+    value: float
+    delta: float
+    gamma: float
+    vega: float
+
+
+def sensitivities(position: Position, market: Market) -> Sensitivities:
+    """Return value and Greeks of a position by Black-Scholes-Merton."""
+    from pricing import black_scholes
+
+    terms = {
+        **market._asdict(),
+        "strike": position.strike,
+        "time_to_expiry": position.days_to_expiry / 365,
+        "volatility": position.volatility,
+        "is_call": position.option_type == "call",
+    }
+    price, greeks = float(black_scholes.price(**terms)), black_scholes.greeks(**terms)
+    units = position.contracts * CONTRACT_SHARES
+    return Sensitivities(
+        units * price, units * float(greeks.delta), units * float(greeks.gamma), units * float(greeks.vega) / 100
+    )
+
+
+def _draw(rng: random.Random) -> tuple[Market, list[Position]]:
+    spot = round(rng.uniform(60, 240), 2)
+    positions = [
+        Position(
+            position=f"O{number}",
+            contracts=rng.choice((-1, 1)) * rng.randrange(5, 80),
+            option_type=rng.choice(("call", "put")),
+            strike=float(round(spot * rng.uniform(0.85, 1.15))),
+            days_to_expiry=rng.randrange(20, 300),
+            volatility=round(rng.uniform(0.16, 0.48), 3),
+        )
+        for number in range(1, rng.randint(6, 9))
+    ]
+    return Market(spot, round(rng.uniform(0.01, 0.05), 4), round(rng.uniform(0.0, 0.03), 4)), positions
+
+
+def assign(rng: random.Random) -> Assignment:
+    """Draw a book and a limit near its dollar delta."""
+    (market, positions), as_of = _draw(rng), any_day(rng)
+    each = [sensitivities(position, market) for position in positions]
+    net = Sensitivities(*(sum(column) for column in zip(*each, strict=True)))
+    exposure = abs(net.delta) * market.spot
+    limit = limit_near(rng, exposure)
+    memo = Memo(
+        recipient="Head of Risk",
+        subject="option book hedge",
+        written_on=as_of,
+        figures=(
+            Figure("Book value", net.value, "currency"),
+            Figure("Net delta", net.delta, "number", "in shares", unit="shares"),
+            Figure("Net gamma", net.gamma, "number", "in shares per dollar"),
+            Figure("Net vega", net.vega, "currency", "per percentage point of volatility"),
+            Figure("Hedge trade", float(-round(net.delta)), "number",
+                   "whole shares to trade for delta neutrality, negative for a sale", EXACT, "shares"),
+        ),
+        verdicts=("HEDGE", "HOLD"),
+        verdict="HEDGE" if exposure > limit else "HOLD",
+        verdict_rule="HEDGE if the absolute net delta times the spot exceeds the delta limit, else HOLD.",
+        summary="The book was valued position by position with the model of the desk.",
+        finding="This compares the dollar delta of the book with its limit.",
+    )  # fmt: skip
+    cells = tuple((position.position, *values) for position, values in zip(positions, each, strict=True))
+    inputs = {
+        **market._asdict(),
+        "delta_limit_dollars": limit,
+        "positions": [position._asdict() for position in positions],
+    }
+    return Assignment(BRIEF, inputs, Table("greeks.csv", COLUMNS, cells), memo, as_of)
+
+
+TEMPLATE = Template("option-hedge", "Risk Management", assign)

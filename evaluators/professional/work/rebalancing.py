@@ -1,0 +1,108 @@
+"""The trade list that brings a portfolio to its target weights."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from math import floor
+from typing import NamedTuple
+
+from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
+from evaluators.professional.memo import Figure, Memo
+from evaluators.professional.table import Column, Table
+from evaluators.professional.work.names import TICKERS
+
+BRIEF = (
+    "{client} is to be rebalanced to its target weights. Prepare the trade list and a memo for the trading desk.\n"
+    "Conventions: net asset value is the value of all shares plus cash. The target number of shares of a line is its "
+    "target weight times the net asset value divided by its price, rounded down to a whole share. The cost of a trade "
+    "is the fee in basis points of its absolute value, paid from cash. Lines that need no trade stay in the list."
+)
+COLUMNS = (
+    Column("ticker", "key", "is the share, in alphabetical order"),
+    Column("trade_shares", "number", "is the number of shares to trade, negative for a sale", decimals=0),
+    Column("trade_value", "money", "is trade_shares times the price, negative for a sale"),
+    Column("cost", "money", "is the trading cost of the line"),
+)
+CLIENTS = ("Rowan Family Office", "Saffron Endowment", "Civic Pension Scheme")
+INVESTED = 0.98
+"""Sum of the target weights; the rest stays in cash and pays the costs."""
+
+
+class Holding(NamedTuple):
+    """A line of the portfolio."""
+
+    ticker: str
+    shares: int
+    price: float
+    target_weight: float
+
+
+class Trade(NamedTuple):
+    """A line of the trade list, signed; ``cost`` in dollars."""
+
+    shares: int
+    value: float
+    cost: float
+
+
+def net_asset_value(holdings: Sequence[Holding], cash: float) -> float:
+    """Return the value of all shares plus cash."""
+    return cash + sum(line.shares * line.price for line in holdings)
+
+
+def trades(holdings: Sequence[Holding], *, cash: float, fee_bps: float) -> list[Trade]:
+    """Return the trade of each holding, in their order."""
+    nav = net_asset_value(holdings, cash)
+    counts = [floor(line.target_weight * nav / line.price) - line.shares for line in holdings]
+    values = [count * line.price for count, line in zip(counts, holdings, strict=True)]
+    return [Trade(count, value, abs(value) * fee_bps / 1e4) for count, value in zip(counts, values, strict=True)]
+
+
+def _draw(rng: random.Random) -> list[Holding]:
+    tickers = sorted(rng.sample(TICKERS, rng.randint(6, 9)))
+    parts = {ticker: rng.randint(4, 20) for ticker in tickers}
+    weights = {ticker: round(INVESTED * parts[ticker] / sum(parts.values()), 4) for ticker in tickers}
+    return [
+        Holding(ticker, rng.randrange(200, 6000), round(rng.uniform(12, 340), 2), weights[ticker]) for ticker in tickers
+    ]
+
+
+def assign(rng: random.Random) -> Assignment:
+    """Draw a portfolio, its targets and a turnover limit near the turnover."""
+    client, as_of = rng.choice(CLIENTS), any_day(rng)
+    holdings, cash, fee_bps = _draw(rng), float(rng.randrange(20, 300) * 1000), rng.randint(3, 15)
+    lines = trades(holdings, cash=cash, fee_bps=fee_bps)
+    nav, cost = net_asset_value(holdings, cash), sum(line.cost for line in lines)
+    turnover = sum(abs(line.value) for line in lines) / nav
+    limit = limit_near(rng, turnover)
+    memo = Memo(
+        recipient="Head of Trading",
+        subject=f"{client} rebalancing",
+        written_on=as_of,
+        figures=(
+            Figure("Net asset value", nav, "currency", "before trading"),
+            Figure("Turnover", turnover, "percent", "sum of absolute trade values over net asset value"),
+            Figure("Trading cost", cost, "currency"),
+            Figure("Cash after trading", cash - sum(line.value for line in lines) - cost, "currency",
+                   "after all trades and costs"),
+        ),
+        verdicts=("EXECUTE", "STAGE"),
+        verdict="STAGE" if turnover > limit else "EXECUTE",
+        verdict_rule="STAGE if the turnover exceeds the turnover limit, else EXECUTE.",
+        summary="Every line is brought to the whole number of shares just below its target weight.",
+        finding="This compares the turnover of the trade list with the turnover limit of the mandate.",
+    )  # fmt: skip
+    cells = tuple(
+        (held.ticker, float(line.shares), line.value, line.cost) for held, line in zip(holdings, lines, strict=True)
+    )
+    inputs = {
+        "holdings": [line._asdict() for line in holdings],
+        "cash": cash,
+        "fee_bps": fee_bps,
+        "turnover_limit": limit,
+    }
+    return Assignment(BRIEF.format(client=client), inputs, Table("trades.csv", COLUMNS, cells), memo, as_of)
+
+
+TEMPLATE = Template("rebalancing", "Portfolio Management", assign)

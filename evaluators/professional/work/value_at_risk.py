@@ -1,0 +1,108 @@
+"""The parametric value at risk of a portfolio whose price history has to be fetched."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import statistics
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
+from evaluators.professional.memo import Figure, Memo
+from evaluators.professional.table import Column, Table
+from lake import sample
+
+CONFIDENCE = 0.99
+WINDOW_DAYS = 250
+TRADING_DAYS_A_YEAR = 252
+BRIEF = (
+    "Measure the risk of a portfolio of shares and report to the committee. The prices are not given: fetch the daily "
+    "closes from the Yahoo Finance tool, from {first_close} to {last_close}, both included.\nConventions: the "
+    f"{WINDOW_DAYS} daily log returns of this window, sample covariances (n-1), zero mean, normal distribution, linear "
+    "positions: the dollar variance of the portfolio is the sum over pairs of value times value times covariance."
+)
+COLUMNS = (
+    Column("ticker", "key", "is the share, in alphabetical order"),
+    Column("value", "money", "is shares times the last close"),
+    Column("annual_volatility", "percent", f"is the daily standard deviation times the root of {TRADING_DAYS_A_YEAR}",
+           decimals=5),
+    Column("component_var", "money", "is the contribution to the value at risk; the components add up to it"),
+)  # fmt: skip
+
+
+class Risk(NamedTuple):
+    """Of a portfolio over one day, in dollars; the mappings are by ticker."""
+
+    at_risk: float
+    shortfall: float
+    component: dict[str, float]
+    stand_alone: dict[str, float]
+
+
+def log_returns(closes: Sequence[float]) -> list[float]:
+    """Return the daily log returns."""
+    return [math.log(after / before) for before, after in itertools.pairwise(closes)]
+
+
+def measure(values: Mapping[str, float], returns: Mapping[str, Sequence[float]]) -> Risk:
+    """Return normal value at risk and expected shortfall, and how the shares contribute."""
+    from pricing import risk
+
+    against = {
+        t: sum(value * statistics.covariance(returns[t], returns[u]) for u, value in values.items()) for t in values
+    }
+    deviation = math.sqrt(sum(values[ticker] * against[ticker] for ticker in values))
+    at_risk = risk.normal_value_at_risk(standard_deviation=deviation, confidence=CONFIDENCE)
+    return Risk(
+        at_risk=at_risk,
+        shortfall=risk.normal_expected_shortfall(standard_deviation=deviation, confidence=CONFIDENCE),
+        component={t: at_risk * values[t] * against[t] / deviation**2 for t in values},
+        stand_alone={t: at_risk * values[t] * statistics.stdev(returns[t]) / deviation for t in values},
+    )
+
+
+def assign(rng: random.Random) -> Assignment:
+    """Draw a portfolio of simulated shares and a limit near its value at risk."""
+    lake, as_of = sample.embedded(), any_day(rng)
+    names = [name for name in lake.tickers(as_of=as_of - timedelta(days=365)) if name.startswith("SIM-")]
+    shares = {ticker: rng.randrange(500, 9000, 100) for ticker in sorted(rng.sample(names, rng.randint(3, 4)))}
+    tables = {ticker: lake.bars_of(ticker, as_of=as_of)[0] for ticker in shares}
+    closes = {ticker: tables[ticker].close[-WINDOW_DAYS - 1 :] for ticker in shares}
+    days = next(iter(tables.values())).known_on[-WINDOW_DAYS - 1 :]
+    values = {ticker: count * closes[ticker][-1] for ticker, count in shares.items()}
+    returns = {ticker: log_returns(closes[ticker]) for ticker in shares}
+    found = measure(values, returns)
+    limit = limit_near(rng, found.at_risk)
+    memo = Memo(
+        recipient="Risk Committee",
+        subject="portfolio value at risk",
+        written_on=as_of,
+        figures=(
+            Figure("Portfolio value", sum(values.values()), "currency"),
+            Figure("Value at risk", found.at_risk, "currency", "99%, one day, a positive amount"),
+            Figure("Expected shortfall", found.shortfall, "currency", "99%, one day, a positive amount"),
+            Figure("Diversification benefit", sum(found.stand_alone.values()) - found.at_risk, "currency",
+                   "sum of the stand-alone values at risk of the shares less that of the portfolio"),
+        ),
+        verdicts=("WITHIN", "BREACH"),
+        verdict="BREACH" if found.at_risk > limit else "WITHIN",
+        verdict_rule="BREACH if the value at risk exceeds its limit, else WITHIN.",
+        summary="The shares were revalued at the last close and their returns taken from the price history.",
+        finding="This compares the value at risk of the portfolio with its limit.",
+    )  # fmt: skip
+    yearly = math.sqrt(TRADING_DAYS_A_YEAR)
+    cells = tuple((t, values[t], yearly * statistics.stdev(returns[t]), found.component[t]) for t in shares)
+    inputs = {
+        "holdings": [{"ticker": ticker, "shares": count} for ticker, count in shares.items()],
+        "first_close": days[0].isoformat(),
+        "last_close": days[-1].isoformat(),
+        "value_at_risk_limit": limit,
+    }
+    table = Table("risk.csv", COLUMNS, cells)
+    return Assignment(BRIEF.format(first_close=days[0], last_close=days[-1]), inputs, table, memo, as_of)
+
+
+TEMPLATE = Template("value-at-risk", "Risk Management", assign, ("yfinance",))
