@@ -24,7 +24,7 @@ GENERIC = "0 1 2 3 4 5 8 10 12 15 20 25 30 40 50 60 75 80 90 100 0.05 0.1 0.2 0.
 
 @pytest.fixture(scope="module")
 def drawn():
-    return DATASET.draw(seed=11, count=6 * len(TEMPLATES), options={})
+    return DATASET.draw(seed=11, count=4 * len(TEMPLATES), options={})
 
 
 def score(case, text):

@@ -279,3 +279,58 @@ def test_no_reply_breaks_the_marking(text):
     verdict = score(by_name("levered_roe"), text)
     assert 0.0 <= verdict.value < 30.0 and not verdict.passed
     json.dumps(verdict.details, allow_nan=False)
+
+
+def dollars(value, form):
+    size = f"{abs(value):,.4f}"
+    plain = {
+        0: value,
+        1: f"${size}",
+        2: f"{abs(value) / 1e6:.9f} million",
+        3: f"${abs(value) / 1e3:.9f}K",
+        4: f"USD {size}",
+        5: f"{size} dollars",
+    }[form]
+    if form == 0 or value >= 0:
+        return plain
+    return f"({plain})" if form % 2 else f"-{plain}"
+
+
+def percentage(value, form):
+    share = f"{100 * value:.6f}"
+    return {
+        0: value,
+        1: f"{share}%",
+        2: f"{share} percent",
+        3: f"{value:.9f}",
+        4: f"{share} %",
+        5: f"{share} per cent",
+    }[form]
+
+
+def number(value, form):
+    return value if form % 2 else f"{value:.8f}"
+
+
+DRESSES = [
+    lambda text: text,
+    lambda text: f"\n  {text}\n\n",
+    lambda text: f"```json\n{text}\n```",
+    lambda text: f"First I find the present value, 12.5% of it.\n\n```json\n{text}\n```\nThat is all.",
+    lambda text: f"Step 1: 1 + r = 1.08. Step 2: divide. Result: {text}",
+    lambda text: json.dumps(dict(reversed(json.loads(text).items())), indent=2),
+    lambda text: json.dumps(json.loads(text) | {"reasoning": "as in any textbook", "confidence": 0.9}),
+]
+
+
+@pytest.mark.parametrize("form", range(6))
+@pytest.mark.parametrize("dress", DRESSES)
+def test_a_right_reply_earns_100_in_every_surface_form(dress, form):
+    write = {"usd": dollars, "percent": percentage, "number": number}
+    for case in cases(22, 3):
+        template = next(t for t in BANK if t.name == case.task.family)
+        truth = template.truth({name: entry["value"] for name, entry in case.task.context["inputs"].items()})
+        steps = {figure.name: write[figure.unit](truth[figure.name], form) for figure in template.steps}
+        answer = write[template.answer.unit](truth[template.answer.name], form)
+        verdict = score(case, dress(reply(case, steps=steps, answer=answer)))
+        assert verdict.value == 100.0, (template.name, steps, answer, verdict.reason)
