@@ -19,7 +19,7 @@ _ALL_BUT_USER = _NEW_MOUNT | _NEW_CGROUP | _NEW_UTS | _NEW_IPC | _NEW_PID | _NEW
 _READ_ONLY, _NO_SUID, _NO_DEV, _NO_EXEC = 1, 2, 4, 8
 _REMOUNT, _NO_ATIME, _NO_DIR_ATIME, _BIND, _REC, _PRIVATE = 0x20, 0x400, 0x800, 0x1000, 0x4000, 0x40000
 _REL_ATIME = 0x200000
-_STAGE, _OLD_ROOT = "/tmp", "/.old"
+_STAGE, OLD_ROOT = "/tmp", "/.old"
 _SIZE = "size=1m,mode=0755"
 
 
@@ -61,7 +61,7 @@ def _kept_flags(path: str) -> int:
 
 
 def _bind(path: str) -> None:
-    source = _OLD_ROOT + path
+    source = OLD_ROOT + path
     if os.path.isdir(source):
         os.makedirs(path, exist_ok=True)
     else:
@@ -83,7 +83,11 @@ def _furnish(readable: Readable) -> None:
             kernel.mount("tmpfs", path, "tmpfs", _NO_SUID | _NO_DEV, _SIZE)
         else:
             _bind(path)
-    for path in ("/", *sorted(hidden)):
+
+
+def _seal(readable: Readable) -> None:
+    """Make the new root, and what covers hidden folders, read-only."""
+    for path in ("/", *sorted(set(readable.hidden) - set(readable.trees))):
         kernel.mount("none", path, None, _REMOUNT | _BIND | _READ_ONLY | _NO_SUID | _NO_DEV | _kept_flags(path))
 
 
@@ -99,9 +103,11 @@ def enter(readable: Readable) -> None:
     os.umask(0o022)
     kernel.mount("none", "/", None, _REC | _PRIVATE)
     kernel.mount("tmpfs", _STAGE, "tmpfs", _NO_SUID | _NO_DEV, _SIZE)
-    os.mkdir(_STAGE + _OLD_ROOT, 0o700)
+    os.mkdir(_STAGE + OLD_ROOT, 0o700)
     # What is below the stage folder stays visible under the old root: the stage moves away with the pivot.
-    kernel.syscall("pivot_root", kernel.SYS_PIVOT_ROOT, os.fsencode(_STAGE), os.fsencode(_STAGE + _OLD_ROOT))
+    kernel.syscall("pivot_root", kernel.SYS_PIVOT_ROOT, os.fsencode(_STAGE), os.fsencode(_STAGE + OLD_ROOT))
     os.chdir("/")
     _furnish(readable)
-    kernel.unmount_lazily(_OLD_ROOT)
+    kernel.unmount_lazily(OLD_ROOT)
+    os.rmdir(OLD_ROOT)
+    _seal(readable)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from mcp_servers.sandbox import kernel, readable
+from mcp_servers.sandbox import kernel, namespaces, readable
 from mcp_servers.sandbox.call import Call
 from mcp_servers.sandbox.nursery_process import NurseryProcess
 from mcp_servers.sandbox.outcome import Outcome, SandboxFault, SandboxUnavailable
@@ -55,6 +55,9 @@ result = {
     "cannot read " + data["outside"]: refused(lambda: open(data["outside"]).read()),
     "cannot read /etc/passwd": refused(lambda: open("/etc/passwd").read()),
     "cannot list /proc": refused(lambda: os.listdir("/proc")),
+    "cannot list the old root": refused(lambda: os.listdir(data["old root"])),
+    # The new root of a mount namespace is harmless and can be listed; Landlock refuses even that.
+    **({"is under Landlock": refused(lambda: os.listdir("/"))} if data["landlock"] else {}),
     "cannot write": refused(lambda: os.open("probe", os.O_CREAT | os.O_WRONLY)),
     "cannot open a socket": refused(socket.socket),
     "cannot fork": refused(exit_child),
@@ -103,10 +106,16 @@ class SelfTest:
         return {"tier": name, "reason": self.reason, "checks": [asdict(check) for check in self.checks]}
 
 
-def _probe_data(paths: Readable) -> dict[str, Any]:
+def _probe_data(tier: Tier, paths: Readable) -> dict[str, Any]:
     needed = [f"{place}/__init__.py" for name, place in paths.packages if name in readable.REQUIRED]
     outside = Path(__file__).resolve().parents[1] / "catalog.py"
-    return {"outside": str(outside), "interpreter": readable.interpreter(), "needed": needed}
+    return {
+        "outside": str(outside),
+        "old root": namespaces.OLD_ROOT,
+        "landlock": tier.landlock,
+        "interpreter": readable.interpreter(),
+        "needed": needed,
+    }
 
 
 def _run_alone(tier: Tier, paths: Readable, request: bytes) -> Outcome:
@@ -123,7 +132,7 @@ def _run_alone(tier: Tier, paths: Readable, request: bytes) -> Outcome:
 
 def check(tier: Tier, paths: Readable) -> Check:
     """Start ``tier`` without the packages and try in it what must fail and what must work."""
-    request = json.dumps({"code": PROBE, "data": _probe_data(paths), "seed": 0}).encode()
+    request = json.dumps({"code": PROBE, "data": _probe_data(tier, paths), "seed": 0}).encode()
     try:
         outcome = _run_alone(tier, paths, request)
     except (SandboxUnavailable, SandboxFault, OSError) as error:
