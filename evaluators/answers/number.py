@@ -9,58 +9,20 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from evaluators.answers.statement import MAX_STATEMENT_CHARS, Statement, checked_statements, plain, stated_answers
 from evaluators.answers.typed_json import Refusal
+from evaluators.answers.units import (
+    CANONICAL,
+    CENTS,
+    CURRENCIES,
+    PERCENT_UNITS,
+    SCALES,
+    UNIT_FACTORS,
+    UNIT_WORDS,
+)
 
 Kind: TypeAlias = Literal["number", "currency", "percent", "any"]
 
 RESTATEMENT_TOLERANCE = 0.005
 """Two marked numbers are the same answer when they differ by no more than this, relatively (rounding)."""
-
-_SCALES = {
-    "hundred": 1e2, "k": 1e3, "thousand": 1e3, "m": 1e6, "mm": 1e6, "mn": 1e6, "mln": 1e6, "million": 1e6,
-    "millions": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "billions": 1e9, "t": 1e12, "tn": 1e12, "trn": 1e12,
-    "trillion": 1e12, "trillions": 1e12, "lakh": 1e5, "crore": 1e7, "万": 1e4, "百万": 1e6, "千万": 1e7, "亿": 1e8,
-    "万亿": 1e12,
-}  # fmt: skip
-
-_UNIT_WORDS: dict[str, tuple[str, ...]] = {
-    "%": ("%", "percent", "per cent", "pct", "percentage points", "percentage point", "pp", "ppt", "个百分点"),
-    "bp": ("bp", "bps", "basis points", "basis point"),
-    "‰": ("‰",),
-    "x": ("x", "×", "times", "倍"),
-    "USD": ("US$", "U.S. dollars", "US dollars", "USD", "dollars", "dollar", "$", "美元"),
-    "USD cents": ("US cents", "cents", "cent", "¢"),
-    "EUR": ("EUR", "euros", "euro", "€", "欧元"),
-    "GBP": ("GBP", "pounds sterling", "pounds", "pound", "£", "英镑"),
-    "JPY": ("JPY", "yen", "日元"),
-    "CNY": ("CNY", "RMB", "yuan", "人民币", "元"),
-    "JPY or CNY": ("¥",),
-    "HKD": ("HK$", "HKD", "港元", "港币"),
-    "CAD": ("C$", "CA$", "CAD"),
-    "AUD": ("A$", "AU$", "AUD"),
-    "CHF": ("CHF", "francs", "franc"),
-    "INR": ("INR", "rupees", "rupee", "₹"),
-    "KRW": ("KRW", "won", "₩"),
-    "USDT": ("USDT",),
-    "USDC": ("USDC",),
-    "BTC": ("BTC", "bitcoins", "bitcoin", "₿"),
-    "ETH": ("ETH", "ether"),
-    "shares": ("shares", "share"),
-    "contracts": ("contracts", "contract"),
-    "units": ("units", "unit"),
-    "years": ("years", "year", "yrs", "yr", "年"),
-    "months": ("months", "month"),
-    "weeks": ("weeks", "week"),
-    "days": ("days", "day", "天"),
-    "hours": ("hours", "hour"),
-}
-CURRENCIES = frozenset(
-    {"USD", "USD cents", "EUR", "GBP", "JPY", "CNY", "JPY or CNY", "HKD", "CAD", "AUD", "CHF", "INR", "KRW", "USDT",
-     "USDC", "BTC", "ETH"}
-)  # fmt: skip
-_CANONICAL = {word.lower(): unit for unit, words in _UNIT_WORDS.items() for word in words}
-_CENTS = "USD cents"
-_PERCENT_UNITS = ("%", "bp", "‰")
-_UNIT_FACTORS = {"%": 1e-2, "bp": 1e-4, "‰": 1e-3, _CENTS: 1e-2}
 
 
 def _alternatives(words: list[str]) -> str:
@@ -72,7 +34,7 @@ def _alternatives(words: list[str]) -> str:
     return "|".join(parts)
 
 
-_MONEY = _alternatives([word for unit in sorted(CURRENCIES) for word in _UNIT_WORDS[unit] if not word.islower()])
+_MONEY = _alternatives([word for unit in sorted(CURRENCIES) for word in UNIT_WORDS[unit] if not word.islower()])
 _QUANTITY = re.compile(
     rf"""
     (?P<open>\()?[ \t]*
@@ -85,8 +47,8 @@ _QUANTITY = re.compile(
     (?P<exponent>[eE][-+]?[0-9]{{1,4}})?
     (?![0-9]|[.,][0-9])
     (?P<close>[ \t]*\))?
-    (?:[ \t]*-?(?P<scale>{_alternatives(list(_SCALES))}))?
-    (?:[ \t]*-?(?P<unit>{_alternatives(list(_CANONICAL))}))?
+    (?:[ \t]*-?(?P<scale>{_alternatives(list(SCALES))}))?
+    (?:[ \t]*-?(?P<unit>{_alternatives(list(CANONICAL))}))?
     (?P<late_close>[ \t]*\))?
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -158,7 +120,7 @@ def _is_negative(match: re.Match[str], statement: Statement, *, first: bool) -> 
 
 def _unit_of(match: re.Match[str]) -> str | Refusal:
     words = [word for word in (match["money"], match["unit"]) if word]
-    units = {_CANONICAL[re.sub(r"\s+", " ", word.lower())] for word in words}
+    units = {CANONICAL[re.sub(r"\s+", " ", word.lower())] for word in words}
     if len(units) > 1:
         return Refusal(f"two units for one number: {match.group().strip()!r}")
     return next(iter(units), "")
@@ -172,14 +134,14 @@ def _quantity(match: re.Match[str], statement: Statement, *, first: bool) -> _Qu
     if isinstance(unit, Refusal):
         return unit
     following = statement.text[match.end() :].lstrip().partition(" ")[0].strip(".,;:()").lower()
-    if following.endswith("illion") or (following in _SCALES and len(following) > 2):
+    if following.endswith("illion") or (following in SCALES and len(following) > 2):
         return Refusal(f"unclear scale after {text!r}: {following!r}")
     magnitude = float(match["digits"].replace(",", "") + (match["exponent"] or ""))
-    scale = _SCALES[match["scale"].lower()] if match["scale"] else 1.0
-    value = magnitude * scale * _UNIT_FACTORS.get(unit, 1.0) * (-1.0 if negative else 1.0)
+    scale = SCALES[match["scale"].lower()] if match["scale"] else 1.0
+    value = magnitude * scale * UNIT_FACTORS.get(unit, 1.0) * (-1.0 if negative else 1.0)
     if not math.isfinite(value):
         return Refusal(f"number out of range: {text!r}")
-    return _Quantity(value, "USD" if unit == _CENTS else unit, text, scale)
+    return _Quantity(value, "USD" if unit == CENTS else unit, text, scale)
 
 
 def _quantities(statement: Statement) -> list[_Quantity] | Refusal:
@@ -207,7 +169,7 @@ def _compatible(quantity: _Quantity, kind: Kind, unit: str) -> bool:
     if kind == "any":
         return True
     if kind == "percent":
-        return quantity.unit in _PERCENT_UNITS
+        return quantity.unit in PERCENT_UNITS
     if kind == "currency":
         return quantity.unit == unit
     return quantity.unit == unit or (quantity.unit == "x" and not unit)
@@ -272,8 +234,8 @@ def parse_number(text: str, *, kind: Kind = "number", unit: str = "") -> StatedN
     if kind not in get_args(Kind):
         raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}, got {kind!r}")
     unit = unit or ("USD" if kind == "currency" else "")
-    if unit and unit not in _UNIT_WORDS:
-        raise ValueError(f"unit must be one of {', '.join(_UNIT_WORDS)}, got {unit!r}")
+    if unit and unit not in UNIT_WORDS:
+        raise ValueError(f"unit must be one of {', '.join(UNIT_WORDS)}, got {unit!r}")
     statements = stated_answers(text)
     if isinstance(statements, Refusal):
         return statements

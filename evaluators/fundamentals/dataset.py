@@ -15,7 +15,7 @@ from lake import sample
 from lake.sample import Lake
 
 VERSION = "1.0"
-MAX_ATTEMPTS = 200
+MAX_ATTEMPTS = 60
 TEMPLATES = {row.name: row for row in (*statements.TEMPLATES, *filings.TEMPLATES, *prices.TEMPLATES)}
 CATEGORIES = tuple(dict.fromkeys(row.category for row in TEMPLATES.values()))
 
@@ -23,8 +23,12 @@ CATEGORIES = tuple(dict.fromkeys(row.category for row in TEMPLATES.values()))
 def draw_question(
     template: Template, lake: Lake, *name: object, avoid: frozenset[str] | set[str] = frozenset()
 ) -> Question:
-    """Draw one question of ``template`` from the stream called ``name``, other than the texts in ``avoid``."""
-    rng = stream(*name)
+    """Draw one question of ``template`` from the stream called ``name``.
+
+    Texts in ``avoid`` are drawn again while there is hope of another; a template with nothing new left asks an old
+    question on another simulation date.
+    """
+    rng, question = stream(*name), None
     for _ in range(MAX_ATTEMPTS):
         try:
             question = template.draw(rng, lake)
@@ -32,7 +36,9 @@ def draw_question(
             continue
         if question.text not in avoid:
             return question
-    raise ValueError(f"template {template.name!r}: no new question in {MAX_ATTEMPTS} draws; lower the count")
+    if question is None:
+        raise ValueError(f"template {template.name!r}: nothing to ask about in {MAX_ATTEMPTS} draws from this lake")
+    return question
 
 
 def _case(question: Question, template: Template, task_id: str) -> Case:

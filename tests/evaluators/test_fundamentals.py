@@ -238,6 +238,14 @@ def test_every_category_and_template_is_drawn_before_one_comes_again() -> None:
     assert {case.task.category for case in cases} == set(CATEGORIES)
 
 
+def test_a_template_with_nothing_new_left_asks_again_on_another_date() -> None:
+    cases = cases_of("original-figure", 120)
+    texts = [case.task.question for case in cases]
+    assert len(set(texts)) > 20
+    assert len(set(texts)) < len(texts)
+    assert len({case.task.task_id for case in cases}) == len(cases)
+
+
 def test_the_facts_are_not_in_the_message() -> None:
     for case in DATASET.draw(seed=5, count=50, options={}):
         message = json.dumps(case.open().opening())
