@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import keyword
 from typing import Any
 
 from calculator import evaluate_all
@@ -19,7 +20,8 @@ def given_quantities(body: dict[str, Any]) -> list[Given]:
     found = []
     for name, entry in listed.items():
         value, meaning = (entry.get("value"), entry.get("meaning", "")) if isinstance(entry, dict) else (entry, "")
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if is_number and str(name).isidentifier() and not keyword.iskeyword(str(name)):
             found.append(Given(str(name), f"{str(name).replace('_', ' ')}: {meaning}", float(value)))
     return found
 

@@ -2,23 +2,57 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mcp_toolbox import Toolbox, ToolFailure
 
-FUNCTIONS = {"exp": math.exp, "log": math.log, "sqrt": math.sqrt, "abs": abs, "min": min, "max": max}
+_OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: math.pow,
+}
+FUNCTIONS: Mapping[str, Callable[..., float]] = {
+    "exp": math.exp,
+    "log": math.log,
+    "sqrt": math.sqrt,
+    "abs": abs,
+    "min": min,
+    "max": max,
+}
 
 
 def evaluate(expression: str, values: Mapping[str, float]) -> float | None:
-    """Return the value of a formula of this agent's own book; None where it has none (division by zero, log of 0)."""
+    """Return the value of an arithmetic expression; None where it has none (division by zero, unknown name).
+
+    Numbers are floats throughout, so no power can run for ever, and nothing but arithmetic is understood: parts of
+    the expression come from the question.
+    """
     try:
-        value = eval(expression.replace("^", "**"), {"__builtins__": {}}, FUNCTIONS | dict(values))
-    except (ArithmeticError, ValueError, NameError):
+        value = _value(ast.parse(expression.replace("^", "**").strip(), mode="eval").body, values)
+    except (ArithmeticError, ValueError, KeyError, SyntaxError, TypeError, RecursionError):
         return None
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+    return value if math.isfinite(value) else None
+
+
+def _value(node: ast.expr, values: Mapping[str, float]) -> float:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return float(node.value)
+    if isinstance(node, ast.Name):
+        return float(values[node.id])
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_value(node.operand, values)
+    if isinstance(node, ast.BinOp):
+        return _OPERATORS[type(node.op)](_value(node.left, values), _value(node.right, values))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        return float(FUNCTIONS[node.func.id](*(_value(argument, values) for argument in node.args)))
+    raise ValueError(f"not arithmetic: {ast.dump(node)[:80]}")
 
 
 async def evaluate_all(formulas: Mapping[str, str], values: Mapping[str, float], toolbox: Toolbox) -> dict[str, float]:

@@ -100,9 +100,6 @@ def test_an_unknown_question_is_not_answered_with_a_guess(program: Importer) -> 
     assert solve(program, problem("number of angels on the needle", {"n": (3.0, "needles")})) is None
 
 
-# Trading
-
-
 def closes(count: int, drift: float, *, seed: int = 1) -> list[float]:
     draw = random.Random(seed)
     prices = [100.0]
@@ -165,9 +162,6 @@ def test_conversations_and_episodes_do_not_mix(program: Importer) -> None:
     assert other["action"] == "SELL"
 
 
-# Reading questions
-
-
 def test_line_items_are_read_in_the_order_of_their_mention(program: Importer) -> None:
     company = program("quant", "company")
     text = "net income divided by the mean of stockholders' equity; diluted earnings per share and total current assets"
@@ -190,9 +184,6 @@ def test_price_measures_agree_with_their_definitions(program: Importer) -> None:
     assert prices.measure("maximum drawdown", [series]) == pytest.approx(0.2)
     assert prices.measure("annualised volatility", [series]) == pytest.approx(volatility)
     assert prices.measure("correlation", [series, [2 * value for value in series]]) == pytest.approx(1.0)
-
-
-# With the real tool servers over HTTP
 
 
 @pytest.fixture(scope="module")

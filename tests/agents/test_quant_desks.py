@@ -21,6 +21,40 @@ def run(program: Importer, module: str, body: dict[str, Any]) -> str | None:
     return answer
 
 
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("a + b * 2 ^ 3", 26.0),
+        ("-(a - b) / 2", 0.5),
+        ("sqrt(a + b * 5 - 1)", 4.0),
+        ("max(a, b, 1)", 3.0),
+        ("1e3", 1000.0),
+    ],
+)
+def test_arithmetic_is_evaluated(program: Importer, expression: str, expected: float) -> None:
+    assert program("quant", "calculator").evaluate(expression, {"a": 2.0, "b": 3.0}) == expected
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "__import__('os').getpid()",
+        "a.real",
+        "[1][0]",
+        "9^9^9^9^9",
+        "1/0",
+        "log(0)",
+        "c",
+        "lambda: 1",
+        "",
+        "(" * 500,
+        "'x'",
+    ],
+)
+def test_nothing_but_arithmetic_is_evaluated_and_all_of_it_ends(program: Importer, expression: str) -> None:
+    assert program("quant", "calculator").evaluate(expression, {"a": 2.0}) is None
+
+
 FORMULA_QUESTION = """Answer from the list and the data.
 
 - Stock days = 365 x mean of opening and closing stock / cost of the year
