@@ -17,14 +17,17 @@ from backtest import costs
 from lake import sample
 from lake.point_in_time import PointInTime
 from lake.records import Bars
-from mcp_servers import trading
+from mcp_servers import caller, trading
+from mcp_servers.access import Grant
 from mcp_servers.trading import account as paper
 from mcp_servers.trading.account import Account, Bar, Order
+from mcp_servers.trading.desk import Desk
 
 Ask = Callable[..., Any]
 DAYS = [date(2020, 1, day) for day in (6, 7, 8, 9, 10)]
 AS_OF = DAYS[-1]
 CLOSES = (100.0, 110.0, 90.0, 95.0, 120.0)
+NO_PRICES = {"limit_price": None, "stop_price": None}
 
 
 def make_lake(*, splits_on: str = "X") -> sample.Lake:
@@ -232,3 +235,13 @@ def test_no_sequence_of_fills_creates_money(quantities: list[float], prices: lis
     position.mark = prices[-1]
     profit = position.shares * position.mark - paid
     assert position.realised + position.unrealised == pytest.approx(profit, rel=1e-9, abs=1e-6)
+
+
+def test_the_desk_itself_stops_at_the_simulation_date() -> None:
+    desk = Desk(make_lake())
+    with caller.acting_as(Grant("run", "task", AS_OF, 0)):
+        desk.execute({"name": "open", "arguments": {"cash": 10_000.0, "start": "2020-01-06"}})
+        desk.execute({"name": "place", "arguments": order() | {"order_type": "market"} | NO_PRICES})
+        account = desk.execute({"name": "advance", "arguments": {"to": "2020-02-01"}})
+    assert account.clock == AS_OF
+    assert account.positions["X"].mark == CLOSES[-1]
