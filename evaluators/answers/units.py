@@ -40,7 +40,8 @@ UNIT_WORDS: dict[str, tuple[str, ...]] = {
     "weeks": ("weeks", "week"),
     "days": ("days", "day", "天"),
     "hours": ("hours", "hour"),
-}"""Canonical unit -> how it is written; a sign stands before the number, a word behind it."""
+}
+"""Canonical unit -> how it is written; a sign stands before the number, a word behind it."""
 
 CURRENCIES = frozenset(
     {"USD", "USD cents", "EUR", "GBP", "JPY", "CNY", "JPY or CNY", "HKD", "CAD", "AUD", "CHF", "INR", "KRW", "USDT",
