@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_servers.sandbox import limits
+from mcp_servers.sandbox.json_value import require_plain
 from mcp_servers.sandbox.outcome import REPORTED_BY_CHILD, ErrorClass, Outcome, SandboxFault, Usage
-from mcp_servers.sandbox.user_code import FAULT, LOCKED
+from mcp_servers.sandbox.user_code import ERROR_LIMIT_CHARACTERS, FAULT, LOCKED
 from mcp_servers.sandbox.zygote_process import CallEnd, ZygoteProcess
 
 _CHUNK_BYTES = 1 << 16
@@ -160,7 +161,7 @@ class Call:
         if "error_class" in report:
             claimed = report["error_class"]
             known: ErrorClass = claimed if claimed in REPORTED_BY_CHILD else "user_error"
-            return known, str(report.get("error", "")), None
+            return known, str(report.get("error", ""))[:ERROR_LIMIT_CHARACTERS], None
         if "result" not in report:
             return "user_error", "the code ended the process without a result", None
         return None, None, None
@@ -188,6 +189,8 @@ def _parse(raw: bytes) -> dict[str, Any]:
     """Read the child's report, which the code may have forged or cut short: only its own result is at stake."""
     try:
         report = json.loads(raw)
+        # The report itself is one level more than the result in it.
+        require_plain(report, depth=-1)
     except (ValueError, RecursionError):
         return {}
     return report if isinstance(report, dict) else {}

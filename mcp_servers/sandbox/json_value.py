@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+MAX_DEPTH = 100
+
 
 def _numpy(value: object) -> tuple[bool, object]:
     numpy = sys.modules.get("numpy")
@@ -40,6 +42,28 @@ def _pandas(value: object) -> tuple[bool, object]:
     return False, None
 
 
+def _object(value: Mapping[Any, Any]) -> dict[str, Any]:
+    encoded = {key if isinstance(key, str) else str(key): encode(item) for key, item in value.items()}
+    if len(encoded) < len(value):
+        raise TypeError("two keys of a dict are the same as text, which is what JSON keys are")
+    return encoded
+
+
+def require_plain(value: Any, *, depth: int = 0) -> None:
+    """Raise ``ValueError`` unless ``value``, made of JSON types, can be sent: not too deep, all text Unicode."""
+    if depth > MAX_DEPTH:
+        raise ValueError(f"the result is nested more than {MAX_DEPTH} deep")
+    if isinstance(value, str):
+        value.encode()
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            key.encode()
+            require_plain(item, depth=depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            require_plain(item, depth=depth + 1)
+
+
 def encode(value: Any) -> Any:
     """Return ``value`` as JSON types.
 
@@ -59,7 +83,7 @@ def encode(value: Any) -> Any:
             return float(value)
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, Mapping):
-        return {key if isinstance(key, str) else str(key): encode(item) for key, item in value.items()}
+        return _object(value)
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return encode(value._asdict())
     if isinstance(value, list | tuple | range):

@@ -62,9 +62,14 @@ def _capabilities() -> tuple[int, ...]:
 
 def become_nobody() -> None:
     """Change root's user and group to nobody's."""
-    os.setgroups([])
-    os.setresgid(NOBODY, NOBODY, NOBODY)
-    os.setresuid(NOBODY, NOBODY, NOBODY)
+    try:
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+    except PermissionError as error:
+        raise PermissionError(
+            "root without CAP_SETUID and CAP_SETGID cannot become nobody; start the server as an ordinary user"
+        ) from error
 
 
 def drop_privileges() -> None:

@@ -23,7 +23,7 @@ _STAGE, OLD_ROOT = "/tmp", "/.old"
 _SIZE = "size=1m,mode=0755"
 
 
-def _unshare() -> None:
+def _unshare(readable: Readable) -> None:
     if os.geteuid() == 0:
         try:
             kernel.unshare(_ALL_BUT_USER)
@@ -33,6 +33,7 @@ def _unshare() -> None:
             if error.errno != errno.EPERM:
                 raise
             lockdown.become_nobody()
+            readable.require_access()
     uid, gid = os.getuid(), os.getgid()
     # The kernel gives the map files of an undumpable process to root.
     kernel.prctl("PR_SET_DUMPABLE", kernel.PR_SET_DUMPABLE, 1)
@@ -42,7 +43,7 @@ def _unshare() -> None:
         ("uid_map", f"{lockdown.NOBODY} {uid} 1"),
         ("gid_map", f"{lockdown.NOBODY} {gid} 1"),
     ):
-        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+        with open(f"/proc/self/{name}", "w", encoding="utf-8") as file:
             file.write(text)
 
 
@@ -99,7 +100,7 @@ def enter(readable: Readable) -> None:
     OSError
         The kernel or a policy of the machine forbids it.
     """
-    _unshare()
+    _unshare(readable)
     os.umask(0o022)
     kernel.mount("none", "/", None, _REC | _PRIVATE)
     kernel.mount("tmpfs", _STAGE, "tmpfs", _NO_SUID | _NO_DEV, _SIZE)

@@ -14,11 +14,12 @@ from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
 from mcp_servers.sandbox import limits
-from mcp_servers.sandbox.json_value import encode
+from mcp_servers.sandbox.json_value import encode, require_plain
 from mcp_servers.sandbox.lockdown import RESULT_FD
 
 LOCKED = b"L"
 FAULT = b"F"
+ERROR_LIMIT_CHARACTERS = 2000
 _SOURCE_NAME = "<code>"
 _LAST_VALUE = "__last_value__"
 
@@ -75,12 +76,15 @@ def _join_threads() -> None:
 
 def _value(names: dict[str, Any]) -> Any:
     if "result" in names:
-        return encode(names["result"])
-    last = names.get(_LAST_VALUE)
-    try:
-        return encode(last)
-    except TypeError:
-        return repr(last)
+        value = encode(names["result"])
+    else:
+        last = names.get(_LAST_VALUE)
+        try:
+            value = encode(last)
+        except TypeError:
+            value = repr(last)
+    require_plain(value)
+    return value
 
 
 def _error_class(error: BaseException) -> str:
@@ -104,7 +108,7 @@ def _print_traceback(error: BaseException) -> None:
 
 def _failure(error: BaseException) -> dict[str, Any]:
     message = "".join(traceback.format_exception_only(type(error), error)).strip()
-    return {"error_class": _error_class(error), "error": message[:2000]}
+    return {"error_class": _error_class(error), "error": message[:ERROR_LIMIT_CHARACTERS]}
 
 
 def _outcome(request: bytes) -> dict[str, Any]:

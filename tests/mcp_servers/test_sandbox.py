@@ -52,6 +52,13 @@ def test_without_it_the_last_line_is_the_result(pool: Pool) -> None:
     assert value(pool, "object").startswith("<class")
 
 
+def test_a_result_may_be_nested_a_hundred_deep(pool: Pool) -> None:
+    nested = value(pool, "result = 1\nfor _ in range(100): result = [result]")
+    for _ in range(100):
+        (nested,) = nested
+    assert nested == 1
+
+
 def test_output_and_errors_are_captured_apart(pool: Pool) -> None:
     outcome = run(pool, "import sys\nprint('to out')\nprint('to err', file=sys.stderr)")
     assert (outcome.stdout, outcome.stderr, outcome.truncated) == ("to out\n", "to err\n", False)
@@ -156,6 +163,11 @@ ENDINGS = {
     "a silent end": ("import os\nos._exit(0)", "user_error", None),
     "deep recursion": ("def f(): return f()\nf()", "user_error", None),
     "no JSON form": ("result = object()", "user_error", None),
+    "keys that collide": ("result = {1: 2, '1': 3}", "user_error", None),
+    "text that is not Unicode": ("result = '\\ud800'", "user_error", None),
+    "deep nesting": ("result = 1\nfor _ in range(300): result = [result]", "user_error", None),
+    "a result within itself": ("result = []\nresult.append(result)", "user_error", None),
+    "an endless number": ("result = 10**5000", "user_error", None),
     "a crash": ("import ctypes\nctypes.string_at(0)", "user_error", "SIGSEGV"),
     "an abort": ("import os\nos.abort()", "user_error", "SIGABRT"),
     "sleep": ("import time\ntime.sleep(60)", "timeout", "timeout"),

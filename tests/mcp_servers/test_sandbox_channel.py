@@ -49,6 +49,8 @@ def test_code_cannot_claim_that_its_failure_is_ours(pool: Pool, claimed: object)
         b"\xff\xfe",
         b"[" * 100_000,
         b"9" * 5_000,
+        b'{"result": "\\ud800"}',
+        b'{"result": ' + b"[" * 300 + b"]" * 300 + b"}",
         b'{"result": 1}{"result": 2}',
         pickle.dumps({"result": 1}),
     ],
