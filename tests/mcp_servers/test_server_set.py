@@ -231,3 +231,14 @@ def test_every_tool_says_what_it_does_and_describes_its_arguments_and_answers() 
                     "description" in part for part in argument.get("anyOf", ())
                 )
                 assert described, f"{tool.name}({name})"
+
+
+def test_a_server_that_cannot_be_built_here_is_listed_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mcp_servers import host, sandbox
+
+    def refuse() -> None:
+        raise RuntimeError("no tier works on this machine")
+
+    monkeypatch.setattr(sandbox, "build_server", refuse)
+    row = next(row for row in host.describe_servers() if row["name"] == "sandbox")
+    assert row["tools"] == [] and row["unavailable"] == "RuntimeError: no tier works on this machine"
