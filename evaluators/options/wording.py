@@ -9,8 +9,8 @@ CONVENTIONS = (
     "rate and dividend yield given, 365 days a year for option time, volatility per year."
 )
 CHAIN_CONVENTIONS = (
-    "You trade at the quoted prices; Greeks and revaluations use the volatility of each series, which it keeps. "
-    + CONVENTIONS
+    "You trade at the quoted prices; Greeks and revaluations use the volatility of each series, "
+    "unchanged where the task changes nothing. " + CONVENTIONS
 )
 VALUE_AT_RISK = (
     "one-day 95% delta-normal value at risk: 1.645 x |delta in shares| x spot x volatility / sqrt(252), in dollars"

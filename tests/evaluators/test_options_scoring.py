@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -284,3 +285,24 @@ def test_no_reply_breaks_the_marking(drawn, text):
         verdict = score(case, text)
         assert 0.0 <= verdict.value <= 25.0 and not verdict.passed
         json.dumps(verdict.details, allow_nan=False)
+
+
+LIMIT = re.compile(r"(?:within|at most|at least) \$?([\d,]+(?:\.\d+)?)")
+
+
+def test_no_limit_gives_a_figure_away_by_a_constant_factor():
+    """Over many draws, no limit in the text is a fixed multiple of a fixed figure that does not follow from legs."""
+    for template in TEMPLATES:
+        ratios: dict[tuple[str, int], list[float]] = {}
+        for case in DATASET.draw(seed=21, count=5, options={"task_types": [template.family]}):
+            limits = [float(text.replace(",", "")) for text in LIMIT.findall(case.task.question)]
+            reply = gold(case)
+            for dimension in ("pnl", "greeks", "risk"):
+                for name, figure in reply[dimension].items():
+                    for place, limit in enumerate(limits):
+                        ratios.setdefault((name, place), []).append(abs(figure) / limit if limit else 0.0)
+        for key, values in ratios.items():
+            middle = sorted(values)[2]
+            # Those limits bound plain sums over the legs, which the agent has to choose first.
+            exempt = template.family in ("debit_spread", "collar") or key[0] in ("spreads", "buying_power")
+            assert exempt or max(abs(value / middle - 1) for value in values) > 0.05, (template.family, key, values)

@@ -13,6 +13,9 @@ from evaluators.options.problem import Figure, Figures, Problem, Requirement, Va
 from evaluators.options.wording import percent
 from pricing import risk
 
+NEUTRAL = 2.0
+"""Shares of delta that a neutral book may keep."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -161,18 +164,13 @@ class NetDelta(DeltaBook):
         move = rng.choice([-1, 1]) * rng.randint(10, 45) / 1000
         return cls(spot=spot, shares=0, lines=lines, daily_volatility=volatility, move=move)
 
-    @property
-    def _tolerance(self) -> float:
-        return max(1.0, 0.02 * abs(self.delta))
-
     def wanted(self) -> str:
         """Return the trade asked for."""
-        return f"Make it delta-neutral with stock, to within {self._tolerance:.4g} shares."
+        return f"Make it delta-neutral with stock, to within {NEUTRAL:g} shares."
 
     def limits(self, position: Position) -> Sequence[Requirement]:
         """Return whether the delta is gone."""
-        left = abs(self.left(position))
-        return [Requirement(f"delta within {self._tolerance:.4g} shares of zero", left <= self._tolerance)]
+        return [Requirement(f"delta within {NEUTRAL:g} shares of zero", abs(self.left(position)) <= NEUTRAL)]
 
     def solution(self) -> Position:
         """Return minus the delta."""
@@ -181,7 +179,10 @@ class NetDelta(DeltaBook):
 
 @dataclass(frozen=True, kw_only=True)
 class ValueAtRiskLimit(DeltaBook):
-    """Risk Management: cut the value at risk to a limit, stated as a ``fraction`` of the present one."""
+    """Risk Management: cut the value at risk to a limit near ``fraction`` of the present one.
+
+    The limit is rounded and the fraction is not told, so that the present value cannot be worked back from it.
+    """
 
     family = "value_at_risk_limit"
     category = "Risk Management"
@@ -197,13 +198,14 @@ class ValueAtRiskLimit(DeltaBook):
             lines=draw_lines(rng, spot),
             shares=rng.randint(-12, 12) * 100,
             daily_volatility=rng.randint(80, 350) / 10_000,
-            fraction=rng.choice([0.4, 0.5, 0.6]),
+            fraction=rng.uniform(0.3, 0.7),
             move=rng.choice([-1, 1]) * rng.randint(10, 45) / 1000,
         )
 
     @property
     def _limit(self) -> int:
-        return round(self.fraction * self.value_at_risk(self.delta, 0.95))
+        exact = self.fraction * self.value_at_risk(self.delta, 0.95)
+        return int(float(f"{exact:.1e}"))
 
     def wanted(self) -> str:
         """Return the trade asked for."""
@@ -224,7 +226,8 @@ class ValueAtRiskLimit(DeltaBook):
 
     def solution(self) -> Position:
         """Return the trade that leaves 96% of the limit."""
-        return (Holding(None, -round(self.delta * (1 - 0.96 * self.fraction)) or 1),)
+        kept = 0.96 * self._limit / self.value_at_risk(self.delta, 0.95)
+        return (Holding(None, -round(self.delta * (1 - kept)) or 1),)
 
 
 PRINTED_NET_DELTA = NetDelta(

@@ -21,15 +21,13 @@ from evaluators.options.valuation import (
 )
 from evaluators.options.wording import CHAIN_CONVENTIONS, greek_figures, percent, shock_figure
 
-ROOM = 1.15
-"""Limits are this factor wider than the figures of the condor that sets them."""
-
-PROBABILITY_ROOM = 0.03
-
 
 @dataclass(frozen=True, kw_only=True)
 class IronCondor(Problem):
-    """See the module. ``reference`` holds the places in ``series`` of the condor that sets the limits."""
+    """See the module. ``reference`` holds the places in ``series`` of the condor that sets the limits.
+
+    The limits are wider than its figures by ``room`` (a fraction), which is not told: they do not give a figure away.
+    """
 
     family = "iron_condor"
     category = "Strategy Construction"
@@ -39,6 +37,7 @@ class IronCondor(Problem):
     contracts: int
     move: float
     reference: tuple[int, int, int, int]
+    room: float = 0.15
 
     @classmethod
     def draw(cls, rng: random.Random) -> IronCondor:
@@ -65,6 +64,7 @@ class IronCondor(Problem):
             contracts=rng.randint(2, 20),
             move=round(deviation * rng.uniform(1.0, 1.6), 2),
             reference=(short_put - width, short_put, short_call, short_call + width),
+            room=rng.uniform(0.08, 0.25),
         )
 
     @property
@@ -89,11 +89,12 @@ class IronCondor(Problem):
         solution = self.solution()
         result = payoff(solution, self.market)
         probability = probability_of_profit(solution, self.market, self.days)
+        wider = 1.0 + self.room
         return {
-            "loss": math.ceil(result.max_loss * ROOM / 5) * 5,
-            "credit": math.floor(-result.cost / ROOM / 5) * 5,
-            "stress": math.ceil(-min(self._stressed(solution)) * ROOM / 5) * 5,
-            "probability": math.floor(100 * (probability - PROBABILITY_ROOM)) / 100,
+            "loss": math.ceil(result.max_loss * wider / 5) * 5,
+            "credit": math.floor(-result.cost / wider / 5) * 5,
+            "stress": math.ceil(-min(self._stressed(solution)) * wider / 5) * 5,
+            "probability": math.floor(100 * (probability - self.room / 2)) / 100,
         }
 
     def _stressed(self, position: Position) -> list[float]:

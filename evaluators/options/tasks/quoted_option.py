@@ -95,10 +95,6 @@ class QuotedOption(Problem):
     def _delta_of_calls(self) -> float:
         return 100 * self.contracts * per_share_greeks(self.market, self.call)["delta"]
 
-    @property
-    def _delta_limit(self) -> float:
-        return round(0.02 * self._delta_of_calls, 1)
-
     def tradable(self) -> Sequence[Series]:
         """Return the call."""
         return [self.call]
@@ -111,7 +107,7 @@ class QuotedOption(Problem):
             f"{percent(self.dividend_yield)}. You are convinced that the right volatility is "
             f"{percent(self.believed_volatility)}. Value the call at that volatility, find the volatility that the "
             f"quote implies, and trade {self.contracts} contracts of the call on the side that gains if you are right, "
-            f"hedged with stock so that the delta of the whole, at your volatility, is within {self._delta_limit:g} "
+            f"hedged with stock so that the delta of the whole, at your volatility, is within {self.contracts} "
             f"shares of zero. {CONVENTIONS}"
         )
 
@@ -179,8 +175,8 @@ class QuotedOption(Problem):
 
     def limits(self, position: Position) -> Sequence[Requirement]:
         """Return whether the hedge is good."""
-        limit, left = self._delta_limit, greeks(position, self.market).delta
-        return [Requirement(f"position delta within {limit:g} shares of zero", abs(left) <= limit)]
+        left = greeks(position, self.market).delta
+        return [Requirement(f"position delta within {self.contracts} shares of zero", abs(left) <= self.contracts)]
 
     def solution(self) -> Position:
         """Return the calls and minus their delta."""

@@ -21,7 +21,10 @@ RETURNS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class VolatilityView(Problem):
-    """See the module. ``series`` holds eleven puts, then eleven calls, of the same strikes around the spot."""
+    """See the module. ``series`` holds eleven puts, then eleven calls, of the same strikes around the spot.
+
+    The limits are wider than the figures of the solution by ``room`` (a fraction), which is not told.
+    """
 
     family = "volatility_view"
     category = "Volatility Trading"
@@ -31,6 +34,7 @@ class VolatilityView(Problem):
     closes: tuple[float, ...]
     contracts: int
     move: float
+    room: float
 
     @classmethod
     def draw(cls, rng: random.Random) -> VolatilityView:
@@ -48,6 +52,7 @@ class VolatilityView(Problem):
             closes=draw_closes(rng, last=market.spot, volatility=target),
             contracts=rng.randint(3, 25),
             move=round(market.volatility * math.sqrt(days / 365) * rng.uniform(0.9, 1.4), 2),
+            room=rng.uniform(0.08, 0.25),
         )
 
     @cached_property
@@ -78,8 +83,8 @@ class VolatilityView(Problem):
         values, result = greeks(self.solution(), self.market), payoff(self.solution(), self.market)
         return {
             "delta": math.ceil(max(1.3 * abs(values.delta), 8.0 * self.contracts)),
-            "vega": math.floor(0.9 * abs(values.vega_per_point)),
-            "loss": math.ceil(1.1 * result.max_loss / 10) * 10,
+            "vega": math.floor(abs(values.vega_per_point) / (1.0 + self.room)),
+            "loss": math.ceil(result.max_loss * (1.0 + self.room) / 10) * 10,
         }
 
     def question(self) -> str:
@@ -111,9 +116,7 @@ class VolatilityView(Problem):
 
     def figures(self) -> Figures:
         """Return the realised volatility and the figures of the chosen position."""
-        moved = (
-            "change of the value of your position in dollars, with its sign, if every volatility moves at once by it"
-        )
+        moved = "change of the value of your position in dollars, with its sign, if every volatility moves by that gap"
         return {
             "pnl": (
                 Figure("realised_volatility", "per year, as a decimal fraction", 0.001, 0.01),
