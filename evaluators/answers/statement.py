@@ -209,14 +209,16 @@ def stated_answers(text: str) -> tuple[Statement, ...] | Refusal:
 
 
 def checked_statements(statements: tuple[Statement, ...]) -> tuple[Statement, ...] | Refusal:
-    """Return ``statements`` unless one of them is empty, too long, negated or hedged."""
+    """Return ``statements`` unless one of them is empty or too long, or negates or hedges a value."""
     for statement in statements:
-        if match := _NEGATION.search(statement.text):
-            return Refusal(f"the stated answer is negated ({match.group()!r}): {statement.text[:80]!r}")
-        if match := _HEDGE.search(statement.text):
-            return Refusal(f"the stated answer is hedged ({match.group()!r}): {statement.text[:80]!r}")
         if not statement.text:
             return Refusal("the final answer is empty")
         if len(statement.text) > MAX_STATEMENT_CHARS:
             return Refusal(f"the stated answer has {len(statement.text)} characters, more than {MAX_STATEMENT_CHARS}")
+        if not re.search(r"[0-9]", statement.text):
+            continue  # There is no value here to negate: what the caller looks for is missing.
+        if match := _NEGATION.search(statement.text):
+            return Refusal(f"the stated answer is negated ({match.group()!r}): {statement.text[:80]!r}")
+        if match := _HEDGE.search(statement.text):
+            return Refusal(f"the stated answer is hedged ({match.group()!r}): {statement.text[:80]!r}")
     return statements

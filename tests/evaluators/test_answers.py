@@ -276,6 +276,8 @@ def test_a_refusal_says_what_is_wrong() -> None:
     refusal = parse_number("€5.5M", kind="currency")
     assert isinstance(refusal, Refusal)
     assert refusal.reason == "wrong unit: '€5.5M' is in EUR, asked for USD"
+    assert parse_number("I do not know.") == Refusal("no number in the stated answer: 'I do not know.'")
+    assert parse_number("It is not 5.") == Refusal("the stated answer is negated ('not'): 'It is not 5.'")
 
 
 def test_unknown_kinds_and_units_are_errors_of_the_caller() -> None:
@@ -365,6 +367,8 @@ HOSTILE = st.one_of(
 @example("```json\n" * 20_000)
 @example(('{"a":[' + "1," * 500) * 190)
 @example('{"a":1e999' * 15_000)
+@example("a" + " " * 190_000 + "b")
+@example("Final answer: a" + " " * 190_000 + "b")
 @example('{"answer": "\\ud800"}')
 @example("9" * 200_001)
 @settings(max_examples=200, deadline=None)
