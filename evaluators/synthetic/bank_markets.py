@@ -285,9 +285,9 @@ PUT_CALL_PARITY = Template(
     wording=(
         "On a stock at {spot} that pays no dividend, a European call struck at {strike} is quoted at {call_price}; its "
         "time to expiry in years is {years}. The riskless rate is {riskless_rate} with continuous compounding. "
-        "Which price for the put of the same strike and expiry does put-call parity give? Report the parity value as it comes: if it "
-        "is negative, the quoted call lies below its lower bound, no admissible put price exists, and the negative "
-        "number is the answer."
+        "Which price for the put of the same strike and expiry does put-call parity give? Report the parity value as "
+        "it comes: if it is negative, the quoted call lies below its lower bound, no admissible put price exists, and "
+        "the negative number is the answer."
     ),
     inputs=(
         Input("call_price", "quoted price of the call", "usd", "8", "1", "40", "0.25"),
