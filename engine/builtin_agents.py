@@ -43,7 +43,16 @@ BUILTIN_AGENTS: dict[str, BuiltinAgent] = {
     "keyword": BuiltinAgent("reference", ("--kind", "keyword")),
     "random": BuiltinAgent("reference", ("--kind", "random")),
     "quant": BuiltinAgent("quant"),
-    "llm": BuiltinAgent("llm", inherits=("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL")),
+    "llm": BuiltinAgent(
+        "llm",
+        inherits=(
+            "OPENAI_API_KEY",
+            "OPENAI_BASE_URL",
+            "OPENAI_MODEL",
+            "OPENAI_INPUT_PRICE",
+            "OPENAI_OUTPUT_PRICE",
+        ),
+    ),
 }
 
 GREEN = "green"

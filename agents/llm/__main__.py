@@ -23,8 +23,13 @@ def _parser() -> argparse.ArgumentParser:
     environment = os.environ
     parser.add_argument("--model", default=environment.get("OPENAI_MODEL", "gpt-5-mini"), help="model name")
     parser.add_argument("--base-url", default=environment.get("OPENAI_BASE_URL") or None, help="API address")
-    parser.add_argument("--input-price", type=float, default=0.0, help="US dollars per million input tokens")
-    parser.add_argument("--output-price", type=float, default=0.0, help="US dollars per million output tokens")
+    for kind in ("input", "output"):
+        parser.add_argument(
+            f"--{kind}-price",
+            type=float,
+            default=float(environment.get(f"OPENAI_{kind.upper()}_PRICE", "0")),
+            help=f"US dollars per million {kind} tokens (default OPENAI_{kind.upper()}_PRICE, else 0)",
+        )
     parser.add_argument("--max-turns", type=int, default=16, help="model calls per message (default 16)")
     parser.add_argument("--max-cost-usd", type=float, default=1.0, help="cost per message in US dollars (default 1)")
     parser.add_argument(

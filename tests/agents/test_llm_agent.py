@@ -180,7 +180,7 @@ def serve_and_ask(script: Sequence[dict[str, Any]]) -> Reply:
     async def run() -> Reply:
         async with serving(Endpoint(script).app()) as api:
             env = {"OPENAI_BASE_URL": f"{api}/v1", "OPENAI_API_KEY": "test", "OPENAI_MODEL": "local"}
-            async with start("llm", env=env, arguments=("--output-price", "1.0")) as agent:
+            async with start("llm", env=env | {"OPENAI_OUTPUT_PRICE": "1.0"}) as agent:
                 return await agent.conversation("task").send("What is twice 21?", timeout_s=20.0)
 
     return asyncio.run(run())
