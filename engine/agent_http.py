@@ -85,7 +85,9 @@ async def _exchange(
     except httpx.RemoteProtocolError as error:
         raise AgentFailure("unreachable", f"the connection to {url} broke: {error}") from error
     except (httpx.TransportError, httpx.InvalidURL, httpx.StreamError, UnicodeError) as error:
-        raise AgentFailure("unreachable", f"the exchange with {url} failed: {error or type(error).__name__}") from error
+        raise AgentFailure(
+            "unreachable", f"the exchange with {url} failed: {str(error) or type(error).__name__}"
+        ) from error
 
 
 async def _read_all(response: httpx.Response) -> bytes:
