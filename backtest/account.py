@@ -48,13 +48,13 @@ class Action(NamedTuple):
         Notional as a fraction of equity at the open. > 0 for BUY and SELL; any finite number for TARGET; not read
         otherwise.
     stop_loss, take_profit
-        Prices; NaN leaves what is in place.
+        Prices; NaN leaves what is in place. A strategy that never gives any returns None for both.
     """
 
     kind: jax.Array
     size: jax.Array
-    stop_loss: jax.Array
-    take_profit: jax.Array
+    stop_loss: jax.Array | None
+    take_profit: jax.Array | None
 
 
 class Ledger(NamedTuple):
@@ -169,10 +169,25 @@ def action(
 
 
 def hold(like: jax.Array) -> Action:
-    """Return the action that changes nothing, shaped like an account field."""
-    return action(HOLD, like=like)
+    """Return the action that changes nothing, shaped like an account field, without stops."""
+    return Action(jnp.zeros(like.shape, jnp.int32), jnp.zeros_like(like), None, None)
 
 
 def target(exposure: jax.Array) -> Action:
-    """Return the action that trades to ``exposure`` (signed multiple of equity)."""
-    return action(TARGET, exposure, like=exposure)
+    """Return the action that trades to ``exposure`` (signed multiple of equity), without stops."""
+    return Action(jnp.full(exposure.shape, TARGET, jnp.int32), exposure, None, None)
+
+
+def stops_of(order: Action) -> tuple[jax.Array, jax.Array]:
+    """Return stop-loss and take-profit of an action as arrays, NaN where it has None."""
+    none = jnp.full_like(order.size, jnp.nan)
+    return (
+        none if order.stop_loss is None else order.stop_loss,
+        none if order.take_profit is None else order.take_profit,
+    )
+
+
+def with_stops(order: Action) -> Action:
+    """Return the action with arrays for both stops; see :func:`stops_of`."""
+    stop_loss, take_profit = stops_of(order)
+    return order._replace(stop_loss=stop_loss, take_profit=take_profit)

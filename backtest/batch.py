@@ -8,20 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.typing import DTypeLike
 
+from backtest import native
 from backtest import tally as tallies
-from backtest.account import Account, Action, hold, open_account
+from backtest.account import Account, Action, hold, open_account, with_stops
 from backtest.episode import Memory, Strategy, step
 from backtest.market import Market, bars_last_to_first
 from backtest.metrics import Summary
 from backtest.rules import DEFAULT_RULES, Rules
 from backtest.tally import Tally
+
+CHUNK = 64
+"""Bars that are decided at once: orders and candles of a chunk stay in the cache."""
 
 Lane: TypeAlias = tuple[Account, Memory, Action, Tally]
 
@@ -44,10 +48,13 @@ def play(
 ) -> tuple[Outcome, ...]:
     """Return the outcome of each strategy in each market. Pure; meant to be traced within a larger ``jit``.
 
+    Strategies that do not read their account are played by ``backtest.native`` where that is available, a chunk of
+    bars at a time; the others, and all of them elsewhere, by ``backtest.episode.step``.
+
     Parameters
     ----------
     traded, observed
-        Both channels with the **bar axis first**, ``[bars, lanes]`` (or ``[bars]``).
+        Both channels with the **bar axis first**, ``[bars, lanes]``.
     strategies
         Unrolled: every strategy adds its own fused loops to the body of the scan.
     account
@@ -59,34 +66,74 @@ def play(
     traded, observed = (
         Market(channel.time, *(field.astype(dtype) for field in channel[1:])) for channel in (traded, observed)
     )
-    first = Market(*(field[0] for field in observed))
+    memories, waiting = _look(observed, strategies, account, warmup)
+    before = traded.close[warmup - 1] if warmup else traded.open[0]
+    channels = (_bars(traded, warmup), _bars(observed, warmup))
+    blind = [not each.reads_account and native.available() for each in strategies]
+    results: dict[int, Outcome] = {}
+    for kind, player in ((True, _play_native), (False, _play_portable)):
+        chosen = [index for index, value in enumerate(blind) if value == kind]
+        if chosen:
+            group = tuple(strategies[index] for index in chosen)
+            start = tuple((memories[index], waiting[index]) for index in chosen)
+            outcomes = player(channels, before, group, start, rules=rules, account=account)
+            results |= dict(zip(chosen, outcomes, strict=True))
+    return tuple(results[index] for index in range(len(strategies)))
 
-    def look(memories: tuple[Memory, ...], bar: Market) -> tuple[tuple[Memory, ...], None]:
-        return tuple(s.decide(m, bar, account)[0] for s, m in zip(strategies, memories, strict=True)), None
 
-    memories = tuple(strategy.init(first) for strategy in strategies)
-    waiting = tuple(hold(account.cash) for _ in strategies)
-    if warmup:
-        memories, _ = lax.scan(look, memories, _bars(observed, 0, warmup - 1))
-        last = Market(*(field[warmup - 1] for field in observed))
-        decided = tuple(s.decide(m, last, account) for s, m in zip(strategies, memories, strict=True))
-        memories, waiting = tuple(memory for memory, _ in decided), tuple(order for _, order in decided)
-        before = traded.close[warmup - 1]
-    else:
-        before = traded.open[0]
-    lanes = tuple((account, m, w, tallies.start(account)) for m, w in zip(memories, waiting, strict=True))
-    body = partial(_bar, strategies=tuple(strategies), rules=rules)
-    (lanes, _), _ = lax.scan(body, (lanes, before), (_bars(traded, warmup), _bars(observed, warmup)))
-    return tuple(Outcome(lane[0], lane[3]) for lane in lanes)
+Channels: TypeAlias = tuple[Market, Market]
+Start: TypeAlias = tuple[tuple[Memory, Action], ...]
 
 
 def _bars(market: Market, start: int, stop: int | None = None) -> Market:
     return Market(*(field[start:stop] for field in market))
 
 
+def _look(observed: Market, strategies: Sequence[Strategy], account: Account, warmup: int) -> tuple[Any, Any]:
+    """Return memories and waiting orders after the bars of the warm-up."""
+    first = Market(*(field[0] for field in observed))
+    memories = tuple(strategy.init(first) for strategy in strategies)
+    if not warmup:
+        shapes = (jax.eval_shape(s.decide, m, first, account)[1] for s, m in zip(strategies, memories, strict=True))
+        waiting = tuple(_nothing(shape) for shape in shapes)
+        return memories, waiting
+
+    def look(memories: tuple[Memory, ...], bar: Market) -> tuple[tuple[Memory, ...], None]:
+        return tuple(s.decide(m, bar, account)[0] for s, m in zip(strategies, memories, strict=True)), None
+
+    memories, _ = lax.scan(look, memories, _bars(observed, 0, warmup - 1))
+    last = Market(*(field[warmup - 1] for field in observed))
+    decided = [s.decide(m, last, account) for s, m in zip(strategies, memories, strict=True)]
+    return tuple(memory for memory, _ in decided), tuple(order for _, order in decided)
+
+
+def _nothing(shape: Action) -> Action:
+    """Return a hold with the structure, shape and types of a strategy's own orders."""
+    held = hold(jnp.zeros(shape.size.shape, shape.size.dtype))
+    none = jnp.full_like(held.size, jnp.nan)
+    return held._replace(
+        stop_loss=None if shape.stop_loss is None else none, take_profit=None if shape.take_profit is None else none
+    )
+
+
+def _play_portable(
+    channels: Channels,
+    before: jax.Array,
+    strategies: tuple[Strategy, ...],
+    start: Start,
+    *,
+    rules: Rules,
+    account: Account,
+) -> list[Outcome]:
+    lanes = tuple((account, memory, order, tallies.start(account)) for memory, order in start)
+    body = partial(_bar, strategies=strategies, rules=rules)
+    (lanes, _), _ = lax.scan(body, (lanes, before), channels)
+    return [Outcome(lane[0], lane[3]) for lane in lanes]
+
+
 def _bar(
     carry: tuple[tuple[Lane, ...], jax.Array],
-    bars: tuple[Market, Market],
+    bars: Channels,
     *,
     strategies: tuple[Strategy, ...],
     rules: Rules,
@@ -101,6 +148,61 @@ def _bar(
         memory, action = strategy.decide(memory, observed, account)
         after.append((account, memory, action, tally))
     return (tuple(after), traded.close), None
+
+
+def _play_native(
+    channels: Channels,
+    before: jax.Array,
+    strategies: tuple[Strategy, ...],
+    start: Start,
+    *,
+    rules: Rules,
+    account: Account,
+) -> list[Outcome]:
+    """Alternate between deciding a chunk of bars for all strategies and passing it through their accounts."""
+    total = channels[0].close.shape[0]
+    chunk = next((size for size in range(CHUNK, 7, -1) if total % size == 0), min(CHUNK, total))
+    whole = total // chunk * chunk
+    tally = tallies.start(account)
+    states = tuple(native.pack(account, tally) for _ in strategies)
+    body = partial(_chunk, strategies=strategies, rules=rules, account=account)
+    chunks = jax.tree.map(lambda field: field[:whole].reshape(-1, chunk, *field.shape[1:]), channels)
+    carry, _ = lax.scan(body, (states, start, before), chunks)
+    if whole < total:
+        carry, _ = body(carry, jax.tree.map(lambda field: field[whole:], channels))
+    bars = tally.bars + float(total)
+    return [Outcome(*native.unpack(state, bars=bars, initial=account.equity)) for state in carry[0]]
+
+
+def _chunk(
+    carry: tuple[tuple[jax.Array, ...], Start, jax.Array],
+    channels: Channels,
+    *,
+    strategies: tuple[Strategy, ...],
+    rules: Rules,
+    account: Account,
+) -> tuple[tuple[tuple[jax.Array, ...], Start, jax.Array], None]:
+    states, start, before = carry
+    traded, observed = channels
+
+    def decide(each: Start, bar: Market) -> tuple[Start, tuple[Action, ...]]:
+        after = tuple(s.decide(memory, bar, account) for s, (memory, _) in zip(strategies, each, strict=True))
+        return after, tuple(order for _, order in each)
+
+    start, orders = lax.scan(decide, start, observed)
+    closes_before = jnp.concatenate([before[None], traded.close[:-1]])
+    market_return = (traded.close - traded.funding_rate * traded.open) / closes_before - 1.0
+    states = tuple(
+        native.advance(state, candles=traded[1:], market_return=market_return, rules=rules, **_columns(order))
+        for state, order in zip(states, orders, strict=True)
+    )
+    return (states, start, traded.close[-1]), None
+
+
+def _columns(order: Action) -> dict[str, Any]:
+    if order.stop_loss is None and order.take_profit is None:
+        return {"kind": order.kind, "size": order.size}
+    return with_stops(order)._asdict()
 
 
 @partial(jax.jit, static_argnames=("strategies", "warmup", "bars_per_year"))

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from backtest import native
 from backtest import tally as tallies
 from backtest.account import Account, Action, open_account
 from backtest.episode import step
@@ -61,9 +62,8 @@ def market_returns(market: Market) -> jax.Array:
 
 def holding_log_growth(exposure: jax.Array, returns: jax.Array) -> jax.Array:
     """Return the log growth of a constant exposure ``[policies]`` over market returns ``[bars]``, without costs."""
-    wealth = 1.0 + exposure[:, None] * returns[None, :]
-    growth = jnp.sum(jnp.log(jnp.maximum(wealth, 1e-300)), axis=-1)
-    return jnp.where(jnp.all(wealth > 0.0, axis=-1), growth, -jnp.inf)
+    wealth = 1.0 + returns[:, None] * exposure[None, :]
+    return jnp.log(jnp.where(jnp.all(wealth > 0.0, axis=0), jnp.prod(wealth, axis=0), 0.0))
 
 
 @jax.jit
@@ -77,23 +77,43 @@ def play_targets(market: Market, targets: jax.Array, rules: Rules = DEFAULT_RULE
     targets
         ``[policies, bars]``, signed multiples of equity; the one at index ``t`` waits when bar ``t`` opens; NaN holds.
     """
-    account = open_account_like(targets, equity)
-    bars = bars_last_to_first(market)
+    account = _accounts(targets, equity)
     returns = market_returns(market)
     orders = jax.tree.map(lambda field: jnp.moveaxis(field, -1, 0), from_targets(targets))
+    play = _play_native if native.available() else _play_portable
+    state, tally = play(bars_last_to_first(market), returns, orders, account, rules)
+    return record(tally, state.ledger.traded_notional, returns)
 
+
+def _play_native(
+    bars: Market, returns: jax.Array, orders: Action, account: Account, rules: Rules
+) -> tuple[Account, Tally]:
+    tally = tallies.start(account)
+    after = native.advance(
+        native.pack(account, tally),
+        candles=tuple(field[:, None] for field in bars[1:]),
+        market_return=returns[:, None],
+        kind=orders.kind,
+        size=orders.size,
+        rules=rules,
+    )
+    return native.unpack(after, bars=tally.bars + float(returns.shape[-1]), initial=account.equity)
+
+
+def _play_portable(
+    bars: Market, returns: jax.Array, orders: Action, account: Account, rules: Rules
+) -> tuple[Account, Tally]:
     def body(carry: tuple[Account, Tally], row: tuple[Market, Action, jax.Array]) -> tuple[tuple[Account, Tally], None]:
         state, tally = carry
         bar, order, market_return = row
         state = step(state, order, bar, rules=rules)
         return (state, tallies.add(tally, state, bar.close, market_return)), None
 
-    (state, tally), _ = lax.scan(body, (account, tallies.start(account)), (bars, orders, returns))
-    return record(tally, state.ledger.traded_notional, returns)
+    last, _ = lax.scan(body, (account, tallies.start(account)), (bars, orders, returns))
+    return last
 
 
-def open_account_like(targets: jax.Array, equity: float | jax.Array) -> Account:
-    """Return one flat account for each policy of ``targets``."""
+def _accounts(targets: jax.Array, equity: float | jax.Array) -> Account:
     flat = open_account(equity=1.0, shape=targets.shape[:-1])
     start = jnp.full(targets.shape[:-1], equity, flat.cash.dtype)
     return flat._replace(cash=start, equity=start, trade_equity=start)

@@ -99,7 +99,8 @@ def add(tally: Tally, account: Account, close: jax.Array, market_return: jax.Arr
         Close of the bar; what a long of one times equity earned in it, funding included.
     """
     equity = account.equity
-    change = jnp.where(tally.inverse > 0.0, equity * tally.inverse - 1.0, 0.0)
+    # Not a quotient minus 1: an account that did not move has a return of exactly 0.
+    change = (equity - tally.equity) * tally.inverse
     square = change * change
     inverse = jnp.where(equity > 0.0, 1.0 / equity, 0.0)
     exposure = account.position * close * inverse

@@ -16,7 +16,9 @@ from backtest.market import Market
 @cache
 def flat() -> Strategy:
     """Never trade."""
-    return Strategy(init=lambda bar: (), decide=lambda memory, bar, account: (memory, hold(account.cash)))
+    return Strategy(
+        init=lambda bar: (), decide=lambda memory, bar, account: (memory, hold(account.cash)), reads_account=False
+    )
 
 
 @cache
@@ -30,7 +32,7 @@ def buy_and_hold(exposure: float = 1.0) -> Strategy:
         order = target(jnp.full_like(account.cash, exposure))
         return jnp.ones_like(bought), order._replace(kind=jnp.where(bought == 0, TARGET, HOLD).astype(jnp.int32))
 
-    return Strategy(init=init, decide=decide)
+    return Strategy(init=init, decide=decide, reads_account=False)
 
 
 @cache
@@ -39,6 +41,7 @@ def always(exposure: float) -> Strategy:
     return Strategy(
         init=lambda bar: (),
         decide=lambda memory, bar, account: (memory, target(jnp.full_like(account.cash, exposure))),
+        reads_account=False,
     )
 
 
@@ -64,7 +67,7 @@ def random_walker(seed: int = 0, switch_rate: float = 0.05, exposure: float = 1.
         switches = _uniform(first, bar.close) < switch_rate
         return second, order._replace(kind=jnp.where(switches, TARGET, HOLD).astype(jnp.int32))
 
-    return Strategy(init=init, decide=decide)
+    return Strategy(init=init, decide=decide, reads_account=False)
 
 
 def _xorshift(state: jax.Array) -> jax.Array:

@@ -45,4 +45,4 @@ def carry(window: int = 72, threshold: float = 0.10, exposure: float = 1.0, bars
         side = jnp.where(value > threshold, -1.0, jnp.where(value < -threshold, 1.0, 0.0)).astype(bar.close.dtype)
         return (state, side), when_changed(side, memory[1], exposure)
 
-    return Strategy(init=init, decide=decide)
+    return Strategy(init=init, decide=decide, reads_account=False)

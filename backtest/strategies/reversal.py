@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
+import jax
 import jax.numpy as jnp
 
 from backtest import indicators
 from backtest.account import Account, Action
 from backtest.episode import Memory, Strategy
-from backtest.indicators.streaming import at_least, push, ring
+from backtest.indicators.streaming import Ring, at_least, push, ring
 from backtest.market import Market
 from backtest.strategies.orders import when_changed
 
@@ -32,7 +33,7 @@ def rsi_reversal(window: int = 14, low: float = 30.0, high: float = 70.0, exposu
         wanted = jnp.where(value < low, 1.0, jnp.where(value > high, -1.0, kept)).astype(side.dtype)
         return (state, wanted), when_changed(wanted, side, exposure)
 
-    return Strategy(init=init, decide=decide)
+    return Strategy(init=init, decide=decide, reads_account=False)
 
 
 @cache
@@ -46,20 +47,28 @@ def rsi_divergence(window: int = 14, lookback: int = 24, exposure: float = 1.0) 
     at_least("lookback", lookback)
 
     def init(bar: Market) -> Memory:
-        return strength.init(bar), ring(bar.close, lookback), ring(bar.close, lookback), jnp.zeros_like(bar.close)
+        rings = ring(bar.close, lookback), ring(bar.close, lookback)
+        return strength.init(bar), rings, (jnp.full_like(bar.close, jnp.nan),) * 4, jnp.zeros_like(bar.close)
 
     def decide(memory: Memory, bar: Market, account: Account) -> tuple[Memory, Action]:
-        state, value = strength.update(memory[0], bar)
-        closes, values, side = memory[1:]
-        bull = (bar.close < jnp.min(closes.values, axis=0)) & (value > jnp.min(values.values, axis=0) + 5.0)
-        bear = (bar.close > jnp.max(closes.values, axis=0)) & (value < jnp.max(values.values, axis=0) - 5.0)
+        state, (closes, values), (low, high, weak, strong), side = memory
+        state, value = strength.update(state, bar)
+        bull = (bar.close < low) & (value > weak + 5.0) & (value < 50.0)
+        bear = (bar.close > high) & (value < strong - 5.0) & (value > 50.0)
         done = (side > 0.0) & (value >= 50.0) | (side < 0.0) & (value <= 50.0)
         kept = jnp.where(done, 0.0, side)
-        wanted = jnp.where(bull & (value < 50.0), 1.0, jnp.where(bear & (value > 50.0), -1.0, kept)).astype(side.dtype)
-        after = (state, push(closes, bar.close), push(values, value), wanted)
-        return after, when_changed(wanted, side, exposure)
+        wanted = jnp.where(bull, 1.0, jnp.where(bear, -1.0, kept)).astype(side.dtype)
+        closes, values = push(closes, bar.close), push(values, value)
+        # Extremes are taken when a bar is added, not when the next one is compared: read before write would have the
+        # compiler copy both rings at every bar.
+        extremes = (*_extremes(closes), *_extremes(values))
+        return (state, (closes, values), extremes, wanted), when_changed(wanted, side, exposure)
 
-    return Strategy(init=init, decide=decide)
+    return Strategy(init=init, decide=decide, reads_account=False)
+
+
+def _extremes(memory: Ring) -> tuple[jax.Array, jax.Array]:
+    return jnp.min(memory.values, axis=0), jnp.max(memory.values, axis=0)
 
 
 @cache
@@ -81,7 +90,7 @@ def grid(spacing: float = 0.01, levels: int = 4, window: int = 168, exposure: fl
         steps = jnp.clip(jnp.round(jnp.log(middle / bar.close) / spacing), -levels, levels)
         return (state, steps), when_changed(steps, memory[1], exposure / levels)
 
-    return Strategy(init=init, decide=decide)
+    return Strategy(init=init, decide=decide, reads_account=False)
 
 
 @cache
@@ -100,4 +109,4 @@ def bollinger_reversal(window: int = 20, deviations: float = 2.0, exposure: floa
         wanted = jnp.where(bar.close < band.lower, 1.0, jnp.where(bar.close > band.upper, -1.0, kept))
         return (state, wanted.astype(side.dtype)), when_changed(wanted, side, exposure)
 
-    return Strategy(init=init, decide=decide)
+    return Strategy(init=init, decide=decide, reads_account=False)

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 from backtest import indicators
 from backtest.account import Account, Action
 from backtest.episode import Memory, Strategy
-from backtest.indicators.streaming import at_least, push, ring
 from backtest.market import Market
 from backtest.strategies.orders import when_changed
 
@@ -30,7 +29,7 @@ def moving_average_cross(fast: int = 12, slow: int = 26, exposure: float = 1.0) 
         side = jnp.sign(fast_value - slow_value)
         return (fast_memory, slow_memory, side), when_changed(side, memory[2], exposure)
 
-    return Strategy(init=init, decide=decide)
+    return Strategy(init=init, decide=decide, reads_account=False)
 
 
 @cache
@@ -46,22 +45,22 @@ def macd(fast: int = 12, slow: int = 26, signal: int = 9, exposure: float = 1.0)
         side = jnp.sign(value.histogram)
         return (state, side), when_changed(side, memory[1], exposure)
 
-    return Strategy(init=init, decide=decide)
+    return Strategy(init=init, decide=decide, reads_account=False)
 
 
 @cache
 def donchian_breakout(window: int = 48, exposure: float = 1.0) -> Strategy:
     """Long after a close above the highest high of the ``window`` bars before, short after one below the lowest low."""
-    at_least("window", window)
+    channel = indicators.donchian(window)
 
     def init(bar: Market) -> Memory:
-        return ring(bar.close, window), ring(bar.close, window), jnp.zeros_like(bar.close)
+        unknown = jnp.full_like(bar.close, jnp.nan)
+        return channel.init(bar), unknown, unknown, jnp.zeros_like(bar.close)
 
     def decide(memory: Memory, bar: Market, account: Account) -> tuple[Memory, Action]:
-        highs, lows, side = memory
-        above = bar.close > jnp.max(highs.values, axis=0)
-        below = bar.close < jnp.min(lows.values, axis=0)
-        wanted = jnp.where(above, 1.0, jnp.where(below, -1.0, side)).astype(side.dtype)
-        return (push(highs, bar.high), push(lows, bar.low), wanted), when_changed(wanted, side, exposure)
+        state, highest, lowest, side = memory
+        wanted = jnp.where(bar.close > highest, 1.0, jnp.where(bar.close < lowest, -1.0, side)).astype(side.dtype)
+        state, value = channel.update(state, bar)
+        return (state, value.upper, value.lower, wanted), when_changed(wanted, side, exposure)
 
-    return Strategy(init=init, decide=decide)
+    return Strategy(init=init, decide=decide, reads_account=False)

@@ -233,6 +233,7 @@ def random_actions(rng: np.random.Generator, market: Market, leverage: float, sp
     return acc.Action(kinds, sizes, stop, take)
 
 
+# A minimum notional above 0 keeps the rounding of a ruined account (1e-12 of quote currency) from being traded.
 rules_drawn = st.builds(
     Rules,
     fee_bps=st.sampled_from([0.0, 5.0, 40.0]),
@@ -242,7 +243,7 @@ rules_drawn = st.builds(
     max_leverage=st.sampled_from([0.5, 1.0, 5.0, 50.0]),
     maintenance_margin=st.sampled_from([0.0, 0.005, 0.1]),
     liquidation_fee_bps=st.sampled_from([0.0, 50.0]),
-    min_notional=st.sampled_from([0.0, 10.0, 500.0]),
+    min_notional=st.sampled_from([1e-3, 10.0, 500.0]),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -22,24 +23,40 @@ def market() -> Market:
     return simulators.simulate(jax.random.key(3), bars=BARS)
 
 
-@pytest.mark.parametrize("name", sorted(strategies.STRATEGIES))
-def test_changing_the_future_changes_no_past_action(name: str, market: Market) -> None:
+@pytest.fixture(scope="module")
+def played() -> Callable[[Market], dict[str, episode.Trajectory]]:
+    """Play all reference strategies, in one compilation."""
+
+    @jax.jit
+    def play(market: Market) -> dict[str, episode.Trajectory]:
+        account = acc.open_account()
+        return {
+            name: episode.rollout(market, strategies.get(name), rules=Rules(), account=account)
+            for name in strategies.STRATEGIES
+        }
+
+    return play
+
+
+def test_changing_the_future_changes_no_past_action(
+    market: Market, played: Callable[[Market], dict[str, episode.Trajectory]]
+) -> None:
     changed = Market(*(np.array(field) for field in market))
     for field in changed[1:]:
         field[200:] = field[200:][::-1] * 1.5
-    strategy = strategies.get(name)
-    before, after = (episode.run(each, strategy) for each in (market, changed))
-    # The action that meets bar 200 was decided after bar 199.
-    for past, same in zip(before.actions, after.actions, strict=True):
-        np.testing.assert_array_equal(past[:201], same[:201])
-    np.testing.assert_array_equal(before.equity[:201], after.equity[:201])
+    before, after = played(market), played(changed)
+    for name in strategies.STRATEGIES:
+        # The action that meets bar 200 was decided after bar 199.
+        for past, same in zip(before[name].actions, after[name].actions, strict=True):
+            np.testing.assert_array_equal(past[:201], same[:201], err_msg=name)
+        np.testing.assert_array_equal(before[name].equity[:201], after[name].equity[:201], err_msg=name)
 
 
-@pytest.mark.parametrize("name", sorted(set(strategies.STRATEGIES) - {"flat", "carry"}))
-def test_every_strategy_trades(name: str, market: Market) -> None:
-    played = episode.run(market, strategies.get(name))
-    assert (np.asarray(played.events) & acc.FILLED).any()
-    assert np.isfinite(np.asarray(played.equity)).all()
+def test_every_strategy_trades(market: Market, played: Callable[[Market], dict[str, episode.Trajectory]]) -> None:
+    for name, path in played(market).items():
+        if name not in ("flat", "carry"):
+            assert (np.asarray(path.events) & acc.FILLED).any(), name
+        assert np.isfinite(np.asarray(path.equity)).all(), name
 
 
 def test_carry_takes_the_side_that_is_paid(market: Market) -> None:
@@ -61,7 +78,7 @@ def test_a_moving_average_cross_follows_a_trend() -> None:
 
 
 def test_volatility_target_reaches_its_volatility() -> None:
-    market = simulators.simulate(jax.random.key(9), bars=4000)
+    market = simulators.simulate(jax.random.key(9), bars=3000)
     played = episode.run(market, strategies.volatility_target(volatility=0.3, largest=5.0), Rules(max_leverage=5.0))
     returns = np.diff(np.log(np.asarray(played.equity)))[100:]
     assert returns.std() * np.sqrt(8760) == pytest.approx(0.3, rel=0.25)
@@ -98,33 +115,32 @@ def test_the_hindsight_oracle_is_the_best_of_all_paths() -> None:
     assert final(tuple(sides)) == pytest.approx(final(best), rel=1e-12)
 
 
-def test_nobody_beats_the_hindsight_oracle() -> None:
-    keys = jax.random.split(jax.random.key(2), 4)
-    markets = jax.vmap(lambda key: simulators.simulate(key, bars=300))(keys)
-    oracle = episode.run(markets, strategies.hindsight_oracle(markets, Rules()))
-    for name in ("buy_and_hold", "moving_average_cross", "rsi_reversal", "grid"):
-        other = episode.run(markets, strategies.get(name))
-        assert (np.asarray(oracle.equity[:, -1]) > np.asarray(other.equity[:, -1])).all()
+def test_nobody_beats_the_hindsight_oracle(
+    market: Market, played: Callable[[Market], dict[str, episode.Trajectory]]
+) -> None:
+    oracle = episode.run(market, strategies.hindsight_oracle(market, Rules()))
+    for name, other in played(market).items():
+        assert float(oracle.equity[-1]) > float(other.equity[-1]), name
 
 
 def test_the_forecast_of_the_noisy_oracle_has_its_information_coefficient() -> None:
-    keys = jax.random.split(jax.random.key(6), 400)
-    markets = jax.vmap(lambda key: simulators.simulate(key, bars=240))(keys)
-    actions = strategies.noisy_oracle(jax.random.key(8), markets, information_coefficient=0.3, horizon=12, exposure=1.0)
-    forecast = np.asarray(actions.size)[:, ::12]
-    ends = np.concatenate([markets.open[:, 12::12], markets.close[:, -1:]], axis=1)
-    coming = np.log(ends / np.asarray(markets.open)[:, ::12])
+    keys = jax.random.split(jax.random.key(6), 200)
+    markets = jax.vmap(lambda key: simulators.simulate(key, bars=BARS))(keys)
+    actions = strategies.noisy_oracle(jax.random.key(8), markets, information_coefficient=0.3, horizon=10, exposure=1.0)
+    forecast = np.asarray(actions.size)[:, ::10]
+    ends = np.concatenate([markets.open[:, 10::10], markets.close[:, -1:]], axis=1)
+    coming = np.log(ends / np.asarray(markets.open)[:, ::10])
     coming = (coming - coming.mean(1, keepdims=True)) / coming.std(1, keepdims=True)
     inside = np.abs(forecast) < 1.0
     # Cutting at one pulls the correlation of the traded size below that of the forecast: compare the slope instead.
     slope = np.mean((coming > 0) == (forecast > 0))
     assert inside.any()
     expected = 0.5 + np.arcsin(0.3) / np.pi
-    assert slope == pytest.approx(expected, abs=0.02)
+    assert slope == pytest.approx(expected, abs=0.025)
 
 
 def test_a_perfect_information_coefficient_earns_more_than_a_poor_one() -> None:
-    keys = jax.random.split(jax.random.key(12), 32)
+    keys = jax.random.split(jax.random.key(12), 24)
     markets = jax.vmap(lambda key: simulators.simulate(key, bars=300))(keys)
     means = []
     for rho in (0.0, 0.2, 0.5, 1.0):
