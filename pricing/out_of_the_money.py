@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from pricing.normal import density, horner, mills_ratio
 
-_EXPONENTIAL = (1.0, 1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720, 1 / 5040, 1 / 40320, 1 / 362880)
+_EXPONENTIAL = (1.0, 1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720)
 _FARTHEST = 60.0
 
 
@@ -84,4 +84,4 @@ def intrinsic(log_distance: jax.Array, smaller: jax.Array, difference: jax.Array
 
     ``difference`` is the rounded subtraction, which serves where it loses nothing.
     """
-    return jnp.where(log_distance < 0.1, smaller * log_distance * horner(_EXPONENTIAL, log_distance), difference)
+    return jnp.where(log_distance < 0.01, smaller * log_distance * horner(_EXPONENTIAL, log_distance), difference)

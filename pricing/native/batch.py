@@ -21,7 +21,7 @@ SMALLEST_BATCH = 4096
 """Below this many options a jitted call is as fast, and results stay those of the jitted kernels."""
 
 _ALIGNMENT = 64
-_CHUNK = 1 << 15
+_SMALLEST_CHUNK = 1 << 14
 
 
 class _Column(ctypes.Structure):
@@ -112,8 +112,11 @@ def _in_chunks(
 ) -> int:
     function.restype = ctypes.c_int64  # type: ignore[attr-defined]
 
+    # Two chunks a core even out cores of unequal speed.
+    length = max(-(-count // (2 * (os.cpu_count() or 1))), _SMALLEST_CHUNK)
+
     def chunk(start: int) -> int:
-        size = min(_CHUNK, count - start)
+        size = min(length, count - start)
         table = (_Column * len(columns))(*(_column(column, start) for column in columns))
         out = (ctypes.c_void_p * len(results))(*(result.ctypes.data + result.itemsize * start for result in results))
         step = int(flags.size > 1)
@@ -121,7 +124,7 @@ def _in_chunks(
         return int(function(ctypes.c_int64(size), table, calls, ctypes.c_int64(step), out))
 
     # ctypes releases the interpreter lock for the length of the call.
-    return sum(_pool().map(chunk, range(0, count, _CHUNK)))
+    return sum(_pool().map(chunk, range(0, count, length)))
 
 
 def _column(values: NDArray[np.generic], start: int) -> _Column:

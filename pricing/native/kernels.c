@@ -76,6 +76,7 @@ static const double PI = 3.141592653589793;
 static const double LN2_HIGH = 0.693147180369123816490;
 static const double LN2_LOW = 1.90821492927058770002e-10;
 static const double FARTHEST = 60.0;
+static const double SERIES_BELOW = 0.024;
 
 INLINE double from_bits(uint64_t bits) {
     double value;
@@ -142,7 +143,9 @@ INLINE double mills_from(double x, double reciprocal) { return mills_polynomial(
 INLINE double density(double x) { return INVERSE_SQRT_TWO_PI * exponential(-0.5 * x * x); }
 
 /* See moneyness.py. */
-INLINE double log_forward_over_strike(double spot, double strike, double time, double rate, double yield) {
+INLINE double log_forward_over_strike(
+    double spot, double strike, double time, double rate, double yield, double *over_spot
+) {
     double a = mantissa_of(spot), b = mantissa_of(strike);
     double exponent = exponent_of(spot) - exponent_of(strike);
     int high = a > 1.4142135623730951 * b, low = b > 1.4142135623730951 * a;
@@ -154,7 +157,9 @@ INLINE double log_forward_over_strike(double spot, double strike, double time, d
     double numerator = a - b;
     double denominator = a + b, shadow = denominator - a;
     double denominator_error = (a - (denominator - shadow)) + (b - shadow);
-    double reciprocal = 1.0 / denominator;
+    /* One division serves two reciprocals; s is corrected by its residue. */
+    double shared = 1.0 / (denominator * spot), reciprocal = shared * spot;
+    *over_spot = shared * denominator;
     double s = numerator * reciprocal;
     double s_error = __builtin_fma(-s, denominator_error, __builtin_fma(-s, denominator, numerator)) * reciprocal;
 
@@ -180,8 +185,13 @@ typedef struct {
 } OutOfTheMoney;
 
 /* See out_of_the_money.py. */
-INLINE OutOfTheMoney out_of_the_money(double log_distance, double deviation, double smaller) {
-    double distance = log_distance / deviation;
+INLINE OutOfTheMoney out_of_the_money(
+    double log_distance, double deviation, double over_deviation, double smaller, int with_series
+) {
+    double distance = log_distance * over_deviation;
+    distance = __builtin_fma(__builtin_fma(-distance, deviation, log_distance), over_deviation, distance);
+    distance = deviation == 0.0 ? log_distance + __builtin_inf() : distance;
+    distance = log_distance > 1e6 ? log_distance : distance;
     distance = log_distance == 0.0 ? 0.0 : distance;
     double near = 0.5 * deviation - distance, far = -0.5 * deviation - distance;
     near = near < -FARTHEST ? -FARTHEST : near;
@@ -192,6 +202,12 @@ INLINE OutOfTheMoney out_of_the_money(double log_distance, double deviation, dou
     double near_mills = mills_from(near_size, both * (4.0 - far));
     double far_mills = mills_from(-far, both * (near_size + 4.0));
 
+    double inside = smaller - scaled_density * (near_mills + far_mills);
+    double outside = scaled_density * (near_mills - far_mills);
+    double price = near > 0.0 ? inside : outside;
+    OutOfTheMoney out = {price, near, far, scaled_density, scaled_density * near_mills, scaled_density * far_mills};
+    if (!with_series) return out;
+
     double previous = far_mills, current = __builtin_fma(far, far_mills, 1.0);
     double series = current * deviation, power = deviation;
     _Pragma("GCC unroll 8") for (int order = 1; order < 9; order++) {
@@ -201,25 +217,18 @@ INLINE OutOfTheMoney out_of_the_money(double log_distance, double deviation, dou
         power *= deviation * (1.0 / (order + 1));
         series = __builtin_fma(current, power, series);
     }
-    double inside = smaller - scaled_density * (near_mills + far_mills);
-    double outside = scaled_density * (near_mills - far_mills);
-    double price = near > 0.0 ? inside : outside;
-    price = deviation < 0.024 ? scaled_density * series : price;
-    OutOfTheMoney out = {price, near, far, scaled_density, scaled_density * near_mills, scaled_density * far_mills};
+    out.price = deviation < SERIES_BELOW ? scaled_density * series : price;
     return out;
 }
 
 INLINE double intrinsic(double log_distance, double smaller, double difference) {
-    double p = 1.0 / 362880;
-    p = __builtin_fma(p, log_distance, 1.0 / 40320);
-    p = __builtin_fma(p, log_distance, 1.0 / 5040);
-    p = __builtin_fma(p, log_distance, 1.0 / 720);
+    double p = 1.0 / 720;
     p = __builtin_fma(p, log_distance, 1.0 / 120);
     p = __builtin_fma(p, log_distance, 1.0 / 24);
     p = __builtin_fma(p, log_distance, 1.0 / 6);
     p = __builtin_fma(p, log_distance, 1.0 / 2);
     p = __builtin_fma(p, log_distance, 1.0);
-    return log_distance < 0.1 ? smaller * log_distance * p : difference;
+    return log_distance < 0.01 ? smaller * log_distance * p : difference;
 }
 
 /* A column is an array or one number repeated: step 1 or 0. */
@@ -243,7 +252,8 @@ typedef struct {
 } Outputs;
 
 INLINE void price_block(
-    int64_t count, const double *const *in, const uint8_t *is_call, Outputs out, int with_price, int with_greeks
+    int64_t count, const double *const *in, const uint8_t *is_call, Outputs out, int with_price, int with_greeks,
+    int with_series
 ) {
     const double *restrict spots = in[SPOT], *restrict strikes = in[STRIKE], *restrict times = in[TIME];
     const double *restrict rates = in[RATE], *restrict volatilities = in[VOLATILITY], *restrict yields = in[YIELD];
@@ -255,7 +265,8 @@ INLINE void price_block(
     for (int64_t i = 0; i < count; i++) {
         double spot = spots[i], strike = strikes[i], time = times[i];
         double rate = rates[i], volatility = volatilities[i], yield = yields[i];
-        double log_moneyness = log_forward_over_strike(spot, strike, time, rate, yield);
+        double over_spot;
+        double log_moneyness = log_forward_over_strike(spot, strike, time, rate, yield, &over_spot);
         double sqrt_time = __builtin_sqrt(time);
         double deviation = volatility * sqrt_time;
         double shares = spot * exponential(-yield * time), cash = strike * exponential(-rate * time);
@@ -263,7 +274,8 @@ INLINE void price_block(
         double sign = signs[i], out_sign = log_moneyness <= 0.0 ? 1.0 : -1.0, asked = sign * out_sign;
         double smaller = out_sign > 0.0 ? shares : cash, larger = out_sign > 0.0 ? cash : shares;
         double log_distance = __builtin_fabs(log_moneyness);
-        OutOfTheMoney o = out_of_the_money(log_distance, deviation, smaller);
+        double over_both = 1.0 / (deviation * sqrt_time);
+        OutOfTheMoney o = out_of_the_money(log_distance, deviation, over_both * sqrt_time, smaller, with_series);
         if (with_price) {
             double in_value = intrinsic(log_distance, smaller, __builtin_fabs(shares - cash));
             prices[i] = o.price + (asked > 0.0 ? 0.0 : in_value);
@@ -273,7 +285,7 @@ INLINE void price_block(
             double near_leg = near_side > 0.0 ? smaller - o.near_tail : o.near_tail;
             double far_leg = asked > 0.0 ? o.far_leg : larger - o.far_leg;
             double share_leg = out_sign > 0.0 ? near_leg : far_leg, cash_leg = out_sign > 0.0 ? far_leg : near_leg;
-            double over_spot = 1.0 / spot, over_both = 1.0 / (deviation * sqrt_time), n = o.scaled_density;
+            double n = o.scaled_density;
             double gamma = n * over_spot * over_spot * (over_both * sqrt_time);
             double decay = 0.5 * n * volatility * (over_both * deviation);
             double worthless = sign > 0.0 ? 0.0 : -exponential(-yield * time);
@@ -295,6 +307,16 @@ static int64_t impossible(const double *block, int64_t count) {
     int64_t found = 0;
     for (int64_t i = 0; i < count; i++) found += (block[i] < 0.0) | (block[i] > 1.7976931348623157e308);
     return found;
+}
+
+/* A whole block without short expiries does without the series; NaN counts as zero. */
+static double smallest_deviation(const double *volatility, const double *time, int64_t count) {
+    double smallest = 1.0;
+    for (int64_t i = 0; i < count; i++) {
+        double square = volatility[i] * volatility[i] * time[i];
+        smallest = square >= smallest ? smallest : (square == square ? square : 0.0);
+    }
+    return __builtin_sqrt(smallest);
 }
 
 static int64_t infinite(const double *block, int64_t count) {
@@ -323,7 +345,11 @@ INLINE int64_t price_all(
         Outputs at = out;
         if (with_price) at.price += start;
         if (with_greeks) at.delta += start, at.gamma += start, at.theta += start, at.vega += start, at.rho += start;
-        price_block(size, in, call_step ? is_call + start : flags, at, with_price, with_greeks);
+        const uint8_t *calls = call_step ? is_call + start : flags;
+        if (with_price && smallest_deviation(in[VOLATILITY], in[TIME], size) < SERIES_BELOW)
+            price_block(size, in, calls, at, with_price, with_greeks, 1);
+        else
+            price_block(size, in, calls, at, with_price, with_greeks, 0);
     }
     return refused;
 }
@@ -379,17 +405,18 @@ typedef struct {
 
 INLINE Guess guess_deviation(double price, double log_distance, double scale) {
     double centre = __builtin_sqrt(2.0 * log_distance);
-    OutOfTheMoney at_centre = out_of_the_money(log_distance, centre, scale);
+    OutOfTheMoney at_centre = out_of_the_money(log_distance, centre, 1.0 / centre, scale, 1);
     double inverse_centre = 1.0 / at_centre.scaled_density;
     double below = price < at_centre.price ? 1.0 : -1.0;
     double edge = centre + (below > 0.0 ? -at_centre.price : scale - at_centre.price) * inverse_centre;
-    OutOfTheMoney at_edge = out_of_the_money(log_distance, edge, scale);
+    double over_edge = 1.0 / edge;
+    OutOfTheMoney at_edge = out_of_the_money(log_distance, edge, over_edge, scale, 1);
     double inverse_edge = 1.0 / at_edge.scaled_density;
     /* Region of price: 0 lowest, 1 lower, 2 upper, 3 highest. */
     double region = below > 0.0 ? (price < at_edge.price ? 0.0 : 1.0) : (price > at_edge.price ? 3.0 : 2.0);
     double outer = region * (region - 3.0) == 0.0 ? 1.0 : -1.0;
 
-    double over_edge = 1.0 / edge, ratio = log_distance * over_edge;
+    double ratio = log_distance * over_edge;
     double z = ratio * (1.0 / 1.7320508075688772), y = z * z, square = edge * edge;
     double tail_at = below > 0.0 ? z : 0.5 * edge;
     double mills = mills_from(tail_at, 1.0 / (tail_at + 4.0)), tail = density(tail_at) * mills;
@@ -431,8 +458,8 @@ INLINE double householder_step(
     double price, double log_price_wanted, double log_distance, double scale, double deviation, double lowest,
     double highest
 ) {
-    OutOfTheMoney at = out_of_the_money(log_distance, deviation, scale);
     double over_deviation = 1.0 / deviation, h = log_distance * over_deviation;
+    OutOfTheMoney at = out_of_the_money(log_distance, deviation, over_deviation, scale, 1);
     double second = h * h * over_deviation - 0.25 * deviation;
     double slope = h * over_deviation, third = second * second - 3.0 * slope * slope - 0.25;
 
@@ -466,7 +493,8 @@ INLINE void solve_block(int64_t count, const double *const *in, const uint8_t *i
 #pragma GCC ivdep
     for (int64_t i = 0; i < count; i++) {
         double time = times[i], price = prices[i];
-        double log_moneyness = log_forward_over_strike(spots[i], strikes[i], time, rates[i], yields[i]);
+        double over_spot;
+        double log_moneyness = log_forward_over_strike(spots[i], strikes[i], time, rates[i], yields[i], &over_spot);
         double shares = spots[i] * exponential(-yields[i] * time), cash = strikes[i] * exponential(-rates[i] * time);
         double out_sign = log_moneyness <= 0.0 ? 1.0 : -1.0, asked = signs[i] * out_sign;
         double smaller = out_sign > 0.0 ? shares : cash, larger = out_sign > 0.0 ? cash : shares;
