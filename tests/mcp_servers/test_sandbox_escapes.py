@@ -9,6 +9,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -285,12 +286,14 @@ def surroundings() -> Iterator[Surroundings]:
         "victim": victim.pid,
         "patience": 0.6,
     }
-    yield Surroundings(data, victim, sockets, folder)
-    victim.kill()
-    victim.wait()
-    for listener in sockets:
-        listener.close()
-    shutil.rmtree(folder)
+    try:
+        yield Surroundings(data, victim, sockets, folder)
+    finally:
+        victim.kill()
+        victim.wait()
+        for listener in sockets:
+            listener.close()
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module", params=WORKING_TIERS, ids=lambda tier: tier.name)
@@ -312,6 +315,15 @@ def test_no_attempt_gets_out(pool: Pool, surroundings: Surroundings, family: str
     assert surroundings.untouched()
 
 
+def _forbidden_by_machine(family: str, code: str, complaint: str, status: int) -> bool:
+    """Return whether a container or the kernel's settings stopped an attempt on the kernel; plain ones must succeed."""
+    if family == "network":
+        return "Errno 97" in complaint  # no such address family
+    if family.split()[0] != "kernel" and not family.endswith("as root") and "0x10000000" not in code:
+        return False
+    return complaint.startswith("PermissionError") or "Errno 38" in complaint or status == -signal.SIGSEGV
+
+
 @pytest.mark.parametrize(("family", "code"), ATTEMPTS)
 def test_every_attempt_succeeds_without_protection(surroundings: Surroundings, family: str, code: str) -> None:
     if family.endswith("as root") and os.geteuid() != 0:
@@ -326,4 +338,7 @@ def test_every_attempt_succeeds_without_protection(surroundings: Surroundings, f
         pass_fds=[surroundings.sockets[0].fileno()],
         timeout=20,
     )
+    complaint = ran.stderr.decode().strip().rpartition("\n")[2]
+    if ran.stdout.strip() != b"escaped" and _forbidden_by_machine(family, code, complaint, ran.returncode):
+        pytest.skip(f"this machine forbids it to everybody: {complaint or ran.returncode}")
     assert ran.stdout.strip() == b"escaped", ran.stderr[-600:].decode()
