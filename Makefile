@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# programs, not packages: each is checked by itself, as it runs
+AGENTS := green llm quant reference
 
 setup: $(STAMP)
 
@@ -11,6 +13,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml uv.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; name one: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null
 	@if $(BIN)/python -m pip install --quiet uv 2>/dev/null; then \
 		VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv sync --quiet --frozen --active --inexact; \
 	else \
@@ -30,13 +33,15 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	for agent in $(AGENTS); do (cd agents/$$agent && MYPYPATH=.:..:../.. $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml --follow-imports=silent __main__.py) || exit 1; done
 	$(BIN)/lint-imports
 
 bench: setup
 	$(BIN)/python benchmarks/run.py
 
 docs: setup
-	$(BIN)/python docs/build.py
+	$(BIN)/pdoc --docformat numpy --output-directory build/docs pricing backtest transforms lake mcp_servers evaluators engine
+	@echo "open build/docs/index.html"
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis build dist

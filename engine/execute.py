@@ -134,7 +134,7 @@ async def _judge(
 ) -> dict[str, Any]:
     """Score what was said and add what was called."""
     try:
-        calls = await tools.calls(grant)
+        calls = await tools.finish(grant)
         score = await asyncio.to_thread(session.score)
     except Exception as error:
         return _record(task, course, "infra_unavailable", f"harness failure: {type(error).__name__}: {error}")

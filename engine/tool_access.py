@@ -36,8 +36,10 @@ class ToolAccess:
         urls = {name: f"{base}/t/{token}/mcp" for name, base in self.base_urls.items()}
         return {"mcp_servers": urls} | {SERVERS[name].environment_name: url for name, url in urls.items()}
 
-    async def calls(self, grant: access.Grant) -> list[dict[str, Any]]:
-        """Return the calls the task made on all servers, each row with the name of its server.
+    async def finish(self, grant: access.Grant) -> list[dict[str, Any]]:
+        """End the task on all servers and return the calls it made, each row with the name of its server.
+
+        Once ended, the grant is worth nothing: a later task cannot borrow an earlier one's later date.
 
         Raises
         ------
@@ -51,6 +53,8 @@ class ToolAccess:
         rows: list[dict[str, Any]] = []
         async with httpx.AsyncClient(timeout=LOG_TIMEOUT_S, trust_env=False) as client:
             for name, base in self.base_urls.items():
+                closed = await client.post(f"{base}/t/{token}/close", headers=headers)
+                closed.raise_for_status()
                 response = await client.get(f"{base}/t/{token}/log", headers=headers)
                 response.raise_for_status()
                 rows.extend({"server": name} | row for row in response.json()["calls"])

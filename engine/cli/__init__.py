@@ -30,7 +30,7 @@ class Parser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser with all commands."""
-    from engine.cli import agents, doctor, runs, tasks
+    from engine.cli import agents, data, doctor, runs, sweeps, tasks
 
     parser = Parser(
         prog="traderbench",
@@ -40,7 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"traderbench {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
-    for module in (runs, tasks, agents, doctor):
+    for module in (runs, tasks, agents, sweeps, data, doctor):
         module.add_commands(commands)
     return parser
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from datetime import date
+from pathlib import Path
 
 from engine.cli import options
 
@@ -47,6 +48,12 @@ def add_commands(commands: options.Commands) -> None:
         metavar="DATE",
         help="serve nothing known later (default: today)",
     )
+    serve.add_argument(
+        "--live",
+        type=Path,
+        metavar="FOLDER",
+        help="edgar only: serve live figures from the SEC, kept in this folder (needs TRADERBENCH_SEC_CONTACT)",
+    )
 
 
 def agent_command(arguments: argparse.Namespace) -> int:
@@ -77,7 +84,8 @@ def list_command(arguments: argparse.Namespace) -> int:
         options.print_json(rows)
     else:
         for row in rows:
-            print(f"{row['name']:<10} {row['port']}  {row['title']:<18} {', '.join(row['tools'])}")
+            tools = ", ".join(row["tools"]) if row["unavailable"] is None else f"not available: {row['unavailable']}"
+            print(f"{row['name']:<10} {row['port']}  {row['title']:<18} {tools}")
     return 0
 
 
@@ -99,7 +107,10 @@ def serve_command(arguments: argparse.Namespace) -> int:
             host=arguments.host,
             port=arguments.port or SERVERS[arguments.name].port,
             as_of=arguments.as_of or date.today(),
+            live_folder=arguments.live,
         )
     except ServerStartError as error:
         raise ServiceUnavailable(str(error)) from error
+    except ValueError as error:
+        raise ConfigError(f"--live: {error}") from error
     return 0

@@ -1,0 +1,74 @@
+"""``traderbench data pull crypto``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from engine.cli import options
+
+
+def add_commands(commands: options.Commands) -> None:
+    """Declare the commands."""
+    data = commands.add_parser("data", help="fetch market data of your own")
+    actions = data.add_subparsers(dest="action", metavar="ACTION", required=True)
+    pull = actions.add_parser("pull", help="fetch from a provider")
+    kinds = pull.add_subparsers(dest="kind", metavar="KIND", required=True)
+    crypto = options.command(
+        kinds,
+        "crypto",
+        pull_crypto_command,
+        help="fetch candles (or funding rates) of an exchange, going on where an earlier pull ended",
+        example="traderbench data pull crypto --exchange binance --symbol BTC/USDT --timeframe 1h --since 2020-01-01",
+    )
+    crypto.add_argument("--exchange", required=True, help="ccxt's name, such as binance")
+    crypto.add_argument(
+        "--symbol", required=True, help="ccxt's name, such as BTC/USDT (spot) or BTC/USDT:USDT (perpetual)"
+    )
+    crypto.add_argument("--timeframe", default="1h", help="length of a candle (default: %(default)s)")
+    crypto.add_argument("--since", required=True, metavar="DATE", help="first day, UTC")
+    crypto.add_argument("--until", metavar="DATE", help="day after the last, UTC (default: now)")
+    crypto.add_argument("--funding", action="store_true", help="fetch funding rates instead of candles")
+    crypto.add_argument("--out", metavar="FOLDER", type=Path, default=Path("data/crypto"), help="default: %(default)s")
+    crypto.add_argument("--base-url", metavar="URL", help="another address of the exchange's API")
+
+
+def pull_crypto_command(arguments: argparse.Namespace) -> int:
+    """Fetch and say what is there now."""
+    from engine.errors import ConfigError, ServiceUnavailable
+    from lake import crypto_exchange
+
+    def show(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    try:
+        if arguments.funding:
+            pulled = crypto_exchange.pull_funding(
+                arguments.out,
+                exchange=arguments.exchange,
+                symbol=arguments.symbol,
+                since=arguments.since,
+                until=arguments.until,
+                base_url=arguments.base_url,
+                progress=show,
+            )
+        else:
+            pulled = crypto_exchange.pull(
+                arguments.out,
+                exchange=arguments.exchange,
+                symbol=arguments.symbol,
+                timeframe=arguments.timeframe,
+                since=arguments.since,
+                until=arguments.until,
+                base_url=arguments.base_url,
+                progress=show,
+            )
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    except ConnectionError as error:
+        raise ServiceUnavailable(str(error)) from error
+    print(f"{pulled.folder}: {pulled.rows:,} rows ({pulled.new_rows:,} new), sha256 {pulled.sha256}")
+    if pulled.report is not None:
+        print(pulled.report)
+    return 0

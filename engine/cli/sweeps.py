@@ -1,0 +1,104 @@
+"""``traderbench sweep`` and ``traderbench validate``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.cli import options
+
+if TYPE_CHECKING:
+    from engine.sweep import Progress
+
+
+def add_commands(commands: options.Commands) -> None:
+    """Declare the commands."""
+    sweep = options.command(
+        commands,
+        "sweep",
+        sweep_command,
+        help="backtest strategies over transforms, seeds, windows and severities",
+        example="traderbench sweep configs/sweep.yaml --json",
+    )
+    sweep.add_argument("config", metavar="CONFIG", type=Path, help="YAML file of a sweep")
+    sweep.add_argument(
+        "--out", metavar="DIR", type=Path, help="folder of the results; a part of the same sweep in it is finished"
+    )
+    sweep.add_argument("--backend", choices=("serial", "ray"), default="serial", help="threads, or a Ray cluster")
+    sweep.add_argument("--workers", type=int, metavar="N", help="shards under way at once (default: one a core)")
+    sweep.add_argument("--address", help="Ray cluster to join with --backend ray (default: a private one)")
+    options.add_json(sweep, "the result")
+
+    validate = commands.add_parser("validate", help="show that the scores measure what they should")
+    actions = validate.add_subparsers(dest="action", metavar="ACTION", required=True)
+    crypto = options.command(
+        actions,
+        "crypto",
+        validate_crypto_command,
+        help="play no-skill, cheating and informed policies on windows of the candle files in a folder",
+        example="traderbench validate crypto --data ../shared/data/crypto --json",
+    )
+    crypto.add_argument(
+        "--data", metavar="FOLDER", type=Path, help="folder of candle files (default: simulated markets)"
+    )
+    crypto.add_argument("--seed", type=options.seed, default=0, help="of windows and policies (default: 0)")
+    options.add_json(crypto, "the table")
+
+
+def sweep_command(arguments: argparse.Namespace) -> int:
+    """Run a sweep."""
+    from engine.sweep import run_sweep
+
+    result = run_sweep(
+        arguments.config,
+        out=arguments.out,
+        backend=arguments.backend,
+        workers=arguments.workers,
+        address=arguments.address,
+        progress=show_progress,
+    )
+    if arguments.json:
+        options.print_json(result)
+        return 0
+    speed, memory = result["bar_steps_per_second"] / 1e6, result["peak_memory_mib"]
+    print(f"{result['cells']:,} backtests, {result['bar_steps']:,} bar-steps in {result['seconds']:.1f} s")
+    print(f"{speed:,.0f} million bar-steps a second, peak memory {memory:,.0f} MiB")
+    print(f"results: {result['results']}\nreport: {result['report']}")
+    return 0
+
+
+def show_progress(now: Progress) -> None:
+    """Show shards, speed and time left on one line of standard error."""
+    left = "?" if now.seconds_left is None else f"{now.seconds_left:.0f} s"
+    line = (
+        f"{now.shards_done}/{now.shards} shards, {now.bar_steps_per_second / 1e6:,.0f} million bar-steps/s, {left} left"
+    )
+    last = now.shards_done == now.shards
+    if sys.stderr.isatty():
+        print(f"\r{line:<78}", end="\n" if last else "", file=sys.stderr, flush=True)
+    elif last or now.shards_done % max(1, now.shards // 10) == 0:
+        print(line, file=sys.stderr, flush=True)
+
+
+def validate_crypto_command(arguments: argparse.Namespace) -> int:
+    """Show what the crypto score says about agents of known worth."""
+    from engine.errors import ConfigError
+    from engine.validate_crypto import validate_crypto
+
+    try:
+        found = validate_crypto(
+            arguments.data, seed=arguments.seed, progress=lambda name: print(f"playing {name}", file=sys.stderr)
+        )
+    except (ValueError, OSError) as error:
+        raise ConfigError(f"--data {arguments.data}: {error}") from error
+    if arguments.json:
+        options.print_json(found)
+        return 0
+    print(f"{'policy':<12} {'skill':>7} {'se':>6} {'paper product':>14} {'as published':>13}")
+    for name, row in found.items():
+        print(
+            f"{name:<12} {row['skill']:7.1f} {row['se']:6.1f} {row['paper_product']:14.3f} {row['as_published']:13.1f}"
+        )
+    return 0
