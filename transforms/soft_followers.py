@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -54,8 +56,8 @@ def log_growth(exposure: jax.Array, log_open: jax.Array, log_end: jax.Array) -> 
     return jnp.sum(held * returns) - COST * jnp.sum(traded)
 
 
-def mean_growth(observed_log_close: jax.Array, log_open: jax.Array, log_end: jax.Array, unit: jax.Array) -> jax.Array:
-    """Return the mean log growth of all followers that see one price and trade at another.
+def best_growth(observed_log_close: jax.Array, log_open: jax.Array, log_end: jax.Array, unit: jax.Array) -> jax.Array:
+    """Return the log growth of the follower that fares best, smoothly: an adversary that lowers it spares nobody.
 
     Parameters
     ----------
@@ -66,5 +68,6 @@ def mean_growth(observed_log_close: jax.Array, log_open: jax.Array, log_end: jax
     unit
         Volatility per bar, which makes signals comparable between markets.
     """
-    growth = [log_growth(follow(observed_log_close, unit), log_open, log_end) for follow in FOLLOWERS]
-    return jnp.mean(jnp.stack(growth))
+    growth = jnp.stack([log_growth(follow(observed_log_close, unit), log_open, log_end) for follow in FOLLOWERS])
+    softness = 0.2 * unit * math.sqrt(observed_log_close.shape[0])
+    return softness * jax.nn.logsumexp(growth / softness)

@@ -9,7 +9,7 @@ from jax import lax
 from backtest.market import Market
 from transforms.candles import deviate_closes, previous
 from transforms.record import Events, mark, transform
-from transforms.soft_followers import mean_growth
+from transforms.soft_followers import best_growth
 
 
 def project(deviation: jax.Array, *, per_bar: float | jax.Array, total: float | jax.Array) -> jax.Array:
@@ -32,8 +32,8 @@ def _search(
     def growth(deviation: jax.Array) -> jax.Array:
         seen = log_close + deviation
         if not real:
-            return mean_growth(seen, log_open, log_close, unit)
-        return mean_growth(seen, log_open + previous(deviation, first=0.0), seen, unit)
+            return best_growth(seen, log_open, log_close, unit)
+        return best_growth(seen, log_open + previous(deviation, first=0.0), seen, unit)
 
     slope = jax.grad(growth)
 

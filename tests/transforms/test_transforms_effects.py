@@ -13,7 +13,7 @@ import transforms
 from backtest import simulators
 from backtest.market import Market
 from transforms import registry
-from transforms.soft_followers import mean_growth
+from transforms.soft_followers import best_growth
 from transforms.worst_case import project
 
 KEY = jax.random.key(3)
@@ -34,7 +34,7 @@ def test_noise_of_the_noisy_condition_is_two_percent_with_threefold_volume_spike
     assert 0.02 < len(spikes) / 480 < 0.09 and all(row["size"] == 3.0 for row in spikes)
 
 
-def test_adversarial_signals_go_against_the_trend_before_them_and_leave_no_trace() -> None:
+def test_false_crosses_follow_the_trend_before_them_and_leave_no_trace() -> None:
     changed = transforms.apply("adversarial", KEY, MARKET)
     kinds = {row["kind"] for row in transforms.describe(changed.events)}
     assert kinds == {"false_cross", "false_divergence", "false_momentum"}
@@ -45,7 +45,7 @@ def test_adversarial_signals_go_against_the_trend_before_them_and_leave_no_trace
     first = np.flatnonzero(crosses & ~np.roll(crosses, 1))
     first = first[first > 20]
     trend = log_close(MARKET)[first - 1] - log_close(MARKET)[first - 21]
-    assert (np.sign(deviation[first]) == -np.sign(trend)).mean() > 0.9
+    assert (np.sign(deviation[first]) == np.sign(trend)).mean() > 0.9
 
 
 def test_meta_shows_breakouts_above_resistance_that_never_happened() -> None:
@@ -166,7 +166,7 @@ def test_the_worst_case_costs_soft_followers_much_more_than_noise_of_the_same_bu
 
     def growth(seen: jax.Array, real: jax.Array) -> float:
         opens = jnp.log(MARKET.open) + jnp.concatenate([jnp.zeros(1), real[:-1]])
-        return float(mean_growth(jnp.log(MARKET.close) + seen, opens, jnp.log(MARKET.close) + real, unit))
+        return float(best_growth(jnp.log(MARKET.close) + seen, opens, jnp.log(MARKET.close) + real, unit))
 
     none = jnp.zeros_like(deviation)
     real = deviation if name == "worst_path" else none
