@@ -74,6 +74,60 @@ def run(
     return tuple(jnp.from_dlpack(result).reshape(shape) for result in results)
 
 
+OPTION = np.dtype(
+    [("underlying", np.int64)]
+    + [(name, np.float64) for name in ("sign", "shares", "strike", "time_to_expiry", "volatility")]
+)
+"""Row of :func:`revalue`, as ``kernels.c`` declares it."""
+
+
+def revalue(
+    options: NDArray[np.void], table: NDArray[np.floating], moves: Sequence[float]
+) -> NDArray[np.floating] | None:
+    """Sum of the values of options in every scenario, by the C loop.
+
+    Parameters
+    ----------
+    options
+        Rows of type :data:`OPTION`.
+    table
+        Prices, shape ``[scenarios, underlyings]``, float64 or float32.
+    moves
+        Rate, dividend yield, volatility change, years passed.
+
+    Returns
+    -------
+    Values, shape ``[scenarios]``, or None where the loops do not serve.
+    """
+    scenarios = table.shape[0]
+    if scenarios * options.size < SMALLEST_BATCH or jax.default_backend() != "cpu":
+        return None
+    library = load()
+    if library is None:
+        return None
+    function = library.revalue_float if table.dtype == np.float32 else library.revalue_double
+    function.restype = None
+    rows = np.ascontiguousarray(np.sort(options, order="underlying", kind="stable"))
+    prices, total = np.ascontiguousarray(table), np.zeros(scenarios, table.dtype)
+    numbers = np.array(moves, np.float64)
+    length = max(-(-scenarios // (2 * (os.cpu_count() or 1))), 512)
+
+    def chunk(start: int) -> None:
+        size = min(length, scenarios - start)
+        function(
+            ctypes.c_int64(size),
+            ctypes.c_int64(table.shape[1]),
+            ctypes.c_void_p(prices[start:].ctypes.data),
+            ctypes.c_int64(rows.size),
+            ctypes.c_void_p(rows.ctypes.data),
+            ctypes.c_void_p(numbers.ctypes.data),
+            ctypes.c_void_p(total[start:].ctypes.data),
+        )
+
+    list(_pool().map(chunk, range(0, scenarios, length)))
+    return total
+
+
 def _batch_shape(values: Sequence[ArrayLike]) -> tuple[int, ...] | None:
     """Broadcast shape, or None where the batch is not one for the C loops."""
     if any(is_traced(value) for value in values):

@@ -568,3 +568,75 @@ int64_t implied_volatility(
     }
     return refused;
 }
+
+/* Full revaluation of books, in both types. */
+
+typedef struct {
+    int64_t underlying;
+    double sign, shares, strike, time, volatility;
+} Option;
+
+#define REAL double
+#define NAME(base) base##_double
+#define EXPONENTIAL exponential
+#define MILLS mills_polynomial
+#define ABSOLUTE __builtin_fabs
+#define FARTHEST_FROM 60.0
+#include "revaluation.h"
+#undef REAL
+#undef NAME
+#undef EXPONENTIAL
+#undef MILLS
+#undef ABSOLUTE
+#undef FARTHEST_FROM
+
+/* The same two functions for float: relative errors 1e-8 and 1e-8 before rounding. */
+static const float MILLS_FLOAT[] = {
+    2.5282153755047627f,
+    -3.1332005450144176f,
+    2.744768435749442f,
+    -1.617309493792303f,
+    0.5171405237118031f,
+    0.027308237360552948f,
+    -0.08729773832396326f,
+    0.010528310144693468f,
+    0.014163293689284127f,
+    -0.004191642997573757f};
+static const float EXPONENTIAL_FLOAT[] = {
+    0.5f,
+    0.16666576989698775f,
+    0.041666554617204574f,
+    0.008363179052722578f,
+    0.0013926183587713494f};
+
+INLINE float mills_polynomial_float(float x) {
+    float total = MILLS_FLOAT[COUNT(MILLS_FLOAT) - 1];
+    _Pragma("GCC unroll 16") for (int i = COUNT(MILLS_FLOAT) - 2; i >= 0; i--)
+        total = __builtin_fmaf(total, x, MILLS_FLOAT[i]);
+    return total;
+}
+
+INLINE float exponential_float(float x) {
+    const float shift = 12582912.0f;
+    float bounded = x < -87.0f ? -87.0f : x;
+    float shifted = bounded * 1.44269504f + shift, n = shifted - shift;
+    float r = __builtin_fmaf(-n, -2.12194440e-4f, __builtin_fmaf(-n, 0.693359375f, bounded));
+    float q = EXPONENTIAL_FLOAT[COUNT(EXPONENTIAL_FLOAT) - 1];
+    _Pragma("GCC unroll 16") for (int i = COUNT(EXPONENTIAL_FLOAT) - 2; i >= 0; i--)
+        q = __builtin_fmaf(q, r, EXPONENTIAL_FLOAT[i]);
+    float value = 1.0f + __builtin_fmaf(r * r, q, r);
+    uint32_t bits, moved;
+    memcpy(&bits, &value, sizeof bits);
+    memcpy(&moved, &shifted, sizeof moved);
+    bits += moved << 23;
+    memcpy(&value, &bits, sizeof value);
+    return x < -87.0f ? 0.0f : value;
+}
+
+#define REAL float
+#define NAME(base) base##_float
+#define EXPONENTIAL exponential_float
+#define MILLS mills_polynomial_float
+#define ABSOLUTE __builtin_fabsf
+#define FARTHEST_FROM 14.0f
+#include "revaluation.h"

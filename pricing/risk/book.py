@@ -15,6 +15,7 @@ from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
 from pricing.inputs import require
+from pricing.native import batch
 from pricing.normal import density, mills_ratio
 from pricing.strategy.leg import Leg
 
@@ -185,21 +186,33 @@ def _in_blocks(
     options: _Options, table: NDArray[np.floating], moves: Sequence[NDArray[np.floating] | None]
 ) -> jax.Array:
     """Revalue in blocks of scenarios that stay in cache, one thread a core: a compiled call uses one core on a CPU."""
+    *numbers, skew = moves
+    if skew is None and all(move is not None and move.ndim == 0 for move in numbers):
+        value = batch.revalue(_rows(options), table, [float(move) for move in numbers if move is not None])
+        if value is not None:
+            return jnp.asarray(value)
     count = table.shape[0]
     if jax.default_backend() != "cpu" or count <= _BLOCK:
         return jnp.asarray(_revalue_options(options, table.T, *moves))
     # The last block overlaps the one before it, so that one shape is compiled.
     starts = [min(start, count - _BLOCK) for start in range(0, count, _BLOCK)]
-    value = np.empty(count, table.dtype)
+    total = np.empty(count, table.dtype)
 
     def block(start: int) -> None:
         rows = slice(start, start + _BLOCK)
         cut = [move if move is None or move.ndim == 0 else move[rows] for move in moves]
-        value[rows] = _revalue_options(options, table[rows].T, *cut)
+        total[rows] = _revalue_options(options, table[rows].T, *cut)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(block, starts))
-    return jnp.asarray(value)
+    return jnp.asarray(total)
+
+
+def _rows(options: _Options) -> NDArray[np.void]:
+    rows = np.empty(options.shares.size, batch.OPTION)
+    for name in batch.OPTION.names or ():
+        rows[name] = getattr(options, name)
+    return rows
 
 
 @jax.jit

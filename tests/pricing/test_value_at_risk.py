@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from pricing import black_scholes, risk
+from pricing.native import batch, library
 
 NORMAL = NormalDist()
 KEY = jax.random.key(3)
@@ -59,14 +60,24 @@ def test_revaluation_of_a_book_agrees_with_a_brute_force_loop():
     np.testing.assert_allclose(ours, loop_value(book(), spot, 0.03, 0.01, 0.05, 0.1), rtol=1e-11)
 
 
-def test_revaluation_in_blocks_gives_what_one_block_gives():
+@pytest.mark.parametrize("loops", ["c", "xla"])
+def test_revaluation_of_many_scenarios_gives_what_few_give(loops: str, monkeypatch: pytest.MonkeyPatch):
+    if loops == "xla":
+        monkeypatch.setattr(batch, "SMALLEST_BATCH", 10**9)
+    elif library.load() is None:
+        pytest.skip("no C compiler on this machine")
     spot = 100.0 * np.exp(np.random.default_rng(1).normal(0, 0.1, (40_000, 3)))
-    whole = np.asarray(risk.revalue(book(), spot=spot, rate=0.03))
-    some = np.array([0, 16_383, 16_384, 32_767, 32_768, 39_999])
-    np.testing.assert_allclose(whole[some], risk.revalue(book(), spot=spot[some], rate=0.03), rtol=1e-12)
-    narrow = risk.revalue(book(), spot=spot.astype(np.float32), rate=0.03)
+    spot[5] = 0.0
+    spot[6, 1] = np.nan
+    common = {"rate": 0.03, "dividend_yield": 0.01, "volatility_change": -0.02, "years_passed": 0.1}
+    whole = np.asarray(risk.revalue(book(), spot=spot, **common))
+    some = np.array([0, 5, 16_383, 16_384, 32_767, 32_768, 39_999])
+    np.testing.assert_allclose(whole[some], risk.revalue(book(), spot=spot[some], **common), rtol=1e-11)
+    np.testing.assert_allclose(whole[:5], loop_value(book(), spot[:5], 0.03, 0.01, -0.02, 0.1), rtol=1e-11)
+    assert np.isnan(whole).sum() == 1 and np.isnan(whole[6])
+    narrow = risk.revalue(book(), spot=spot.astype(np.float32), **common)
     assert narrow.dtype == np.float32
-    np.testing.assert_allclose(narrow, whole, rtol=2e-5, atol=2e-5 * np.abs(whole).max())
+    np.testing.assert_allclose(narrow, whole, rtol=2e-5, atol=2e-6 * np.abs(book().shares).sum() * 100.0)
 
 
 def test_revaluation_at_zero_spot_and_at_expiry_is_exercise_value():
