@@ -53,7 +53,8 @@ def run_sweep(
     config_path
         The YAML file.
     out
-        Folder of the results; one that holds a part of the same sweep is finished. Default ``runs/<name>-<digest>``.
+        Folder of the results; one that holds a part of the same sweep is finished. Default: ``runs/<name>-<digest>``
+        while it is not complete, else the first such name with a number that is not.
     backend
         ``serial`` computes in threads of this process, ``ray`` in tasks of a Ray cluster.
     workers
@@ -80,8 +81,8 @@ def run_sweep(
     config = load(Path(config_path))
     from engine import sweep_shard, sweep_store
 
-    folder = Path(out) if out is not None else Path("runs") / f"{config.name}-{config.digest()[:8]}"
     shards = sweep_shard.plan(config)
+    folder = Path(out) if out is not None else default_folder(config, shards=len(shards))
     try:
         if config.data is not None:
             sweep_shard.real_windows(config)
@@ -126,6 +127,19 @@ def run_sweep(
         summary["report"] = str(write_report(folder, config, summary))
     (folder / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     return summary
+
+
+def default_folder(config: SweepConfig, *, shards: int) -> Path:
+    """Return the folder of a sweep that was not given one: unfinished work first, then a new name."""
+    from engine.sweep_store import shard_files
+
+    number = 1
+    while True:
+        name = f"{config.name}-{config.digest()[:8]}" + (f"-{number}" if number > 1 else "")
+        folder = Path("runs") / name
+        if len(shard_files(folder / "results")) < shards:
+            return folder
+        number += 1
 
 
 def serial_results(

@@ -56,15 +56,26 @@ def _simulated(keys: jax.Array, bars: int, bar_seconds: float) -> Market:
 
 
 @partial(jax.jit, static_argnames=("name", "dtype"))
-def _transformed(name: str, keys: jax.Array, market: Market, severity: jax.Array, dtype: str) -> tuple[Market, Market]:
-    """Return observed and traded channel, bar axis first."""
+def _transformed(
+    name: str, keys: jax.Array, market: Market, severity: jax.Array, dtype: str
+) -> tuple[Market, Market | None]:
+    """Return observed and traded channel, bar axis first; None for a traded one that is the market itself."""
+    real = any(part.channel == "both" for part in transforms.check(name))
 
     def one(key: jax.Array, alone: Market) -> tuple[Market, Market]:
         changed = transforms.apply(name, key, alone, severity=severity)
         return changed.observed, changed.traded
 
     observed, traded = jax.vmap(one, in_axes=(0, 0 if market.close.ndim == 2 else None))(keys, market)
-    return as_scanned(observed, dtype), as_scanned(traded, dtype)
+    return as_scanned(observed, dtype), as_scanned(traded, dtype) if real else None
+
+
+@partial(jax.jit, static_argnames=("lanes", "dtype"))
+def _unchanged(market: Market, lanes: int, dtype: str) -> Market:
+    """Return the market as every lane trades it, bar axis first."""
+    if market.close.ndim == 1:
+        market = Market(*(jnp.broadcast_to(field, (lanes, *field.shape)) for field in market))
+    return as_scanned(market, dtype)
 
 
 def as_scanned(market: Market, dtype: str) -> Market:
@@ -144,12 +155,14 @@ def compute(config: SweepConfig, shard: Shard) -> dict[str, np.ndarray]:
         market = _simulated(market_keys, config.bars, config.bar_seconds)
     else:
         market = real_windows(config)[shard.window]
+    unchanged = _unchanged(market, lanes_of(config), config.precision)
     rules, per_year = rules_of(config), YEAR_SECONDS / config.bar_seconds
     columns: dict[str, list[Any]] = {}
     for transform in config.transforms:
         for severity in config.severities:
-            channels = _transformed(transform, transform_keys, market, jnp.asarray(severity), config.precision)
-            summary = jax.device_get(_backtested(channels[1], channels[0], rules, played, per_year))
+            observed, traded = _transformed(transform, transform_keys, market, jnp.asarray(severity), config.precision)
+            real = unchanged if traded is None else traded
+            summary = jax.device_get(_backtested(real, observed, rules, played, per_year))
             block = rows_of(config, shard, transform, severity, summary)
             for name, values in block.items():
                 columns.setdefault(name, []).append(values)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
+from jax.typing import DTypeLike
 
 from backtest.market import Market
-from transforms.candles import deviate_closes, trailing_trend, trailing_volatility
+from transforms.candles import deviate_closes, trend_before, volatility_before
 from transforms.record import Events, mark, overlay, transform
-from transforms.slots import place, value_at_start
+from transforms.slots import place
 
 CROSS, DIVERGENCE, MOMENTUM = range(3)
 
@@ -32,6 +35,13 @@ def momentum_shape(phase: jax.Array, length_bars: int) -> jax.Array:
     return jnp.sin(6.0 * jnp.pi * progress) * jnp.sin(jnp.pi * progress)
 
 
+def shapes(length_bars: int, dtype: DTypeLike) -> jax.Array:
+    """Return the three shapes bar by bar, ``[3, length_bars]``: a table is quicker to read than to compute."""
+    phase = jnp.arange(length_bars, dtype=dtype)
+    made = (cross_shape, divergence_shape, momentum_shape)
+    return jnp.stack([shape(phase, length_bars) for shape in made])
+
+
 @transform(channel="observed")
 def adversarial(
     key: jax.Array,
@@ -43,7 +53,7 @@ def adversarial(
     length_bars: int = 15,
     push_volatilities: float = 2.5,
 ) -> tuple[Market, Events]:
-    """Inject false moving-average crosses, RSI divergences and MACD swings against the trend (paper: adversarial).
+    """Inject false moving-average crosses, RSI divergences and MACD swings (paper: adversarial).
 
     In every stretch of ``every_bars`` bars one false signal of ``length_bars`` bars is shown,
     ``push_volatilities`` bar volatilities times the square root of ``length_bars`` high: crosses and swings in the
@@ -53,18 +63,14 @@ def adversarial(
     """
     place_key, kind_key = jax.random.split(key)
     slots = place(place_key, bars=market.close.shape[0], every_bars=every_bars, length_bars=length_bars)
-    kind = jax.random.randint(kind_key, (slots.events,), 0, 3)[slots.slot]
+    drawn = jax.random.randint(kind_key, (slots.events,), 0, 3, jnp.int32)
+    starts = jnp.minimum(slots.starts, market.close.shape[0] - 1)
+    side = jnp.where(drawn == DIVERGENCE, -1.0, 1.0) * trend_before(market, starts, length=level_bars)
+    height = push_volatilities * math.sqrt(length_bars) * volatility_before(market, starts, length=level_bars)
+    kind, push = slots.spread(drawn), slots.spread(side * height)
     inside = (slots.phase >= 0) & (slots.phase < length_bars)
-    side = jnp.where(kind == DIVERGENCE, -1.0, 1.0) * value_at_start(slots, trailing_trend(market, length=level_bars))
-    height = push_volatilities * jnp.sqrt(float(length_bars)) * value_at_start(slots, trailing_volatility(market))
-
-    phase = slots.phase.astype(market.close.dtype)
-    shape = jnp.select(
-        [kind == CROSS, kind == DIVERGENCE],
-        [cross_shape(phase, length_bars), divergence_shape(phase, length_bars)],
-        momentum_shape(phase, length_bars),
-    )
-    deviation = severity * jnp.where(inside, side * height * shape, 0.0)
+    shape = shapes(length_bars, market.close.dtype)[kind, jnp.clip(slots.phase, 0, length_bars - 1)]
+    deviation = severity * jnp.where(inside, push * shape, 0.0)
     injected = inside & (deviation != 0.0)
     events = overlay(
         mark("false_cross", injected & (kind == CROSS), deviation),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from backtest.market import Market
 
@@ -36,36 +35,33 @@ def previous(values: jax.Array, *, first: float | jax.Array) -> jax.Array:
     return jnp.concatenate([jnp.reshape(jnp.asarray(first, values.dtype), (1,)), values[:-1]])
 
 
-def trailing_volatility(market: Market, *, decay: float = 0.94) -> jax.Array:
-    """Return the log-return volatility per bar known before each bar opens, ``[bars]``.
+def bars_before(starts: jax.Array, *, length: int) -> tuple[jax.Array, jax.Array]:
+    """Return the indices of the ``length`` bars before each start, ``[events, length]``, and which of them exist."""
+    index = starts[:, None] - 1 - jnp.arange(length, dtype=starts.dtype)[None, :]
+    return jnp.maximum(index, 0), index >= 0
 
-    An exponentially weighted mean of squared close-to-close returns that starts from the first bar's own range
-    (Parkinson 1980), so that it is positive from the first bar on.
+
+def volatility_before(market: Market, starts: jax.Array, *, length: int = 20) -> jax.Array:
+    """Return the root mean square log-return of the ``length`` bars before each start, ``[events]``; 0 before none."""
+    index, exists = bars_before(starts, length=length)
+    squares = jnp.log(market.close[index] / market.open[index]) ** 2
+    return jnp.sqrt(jnp.sum(jnp.where(exists, squares, 0.0), axis=1) / jnp.maximum(jnp.sum(exists, axis=1), 1))
+
+
+def levels_before(market: Market, starts: jax.Array, *, length: int = 20) -> tuple[jax.Array, jax.Array]:
+    """Return resistance and support at each start, ``[events]``: extremes of the ``length`` bars before it.
+
+    Before the first bar both are its open.
     """
-    log_close = jnp.log(market.close)
-    squared = jnp.diff(log_close, prepend=jnp.log(market.open[:1])) ** 2
-    start = jnp.maximum(jnp.log(market.high[0] / market.low[0]) ** 2 / (4.0 * jnp.log(2.0)), 1e-8)
-
-    def update(variance: jax.Array, square: jax.Array) -> tuple[jax.Array, jax.Array]:
-        return decay * variance + (1.0 - decay) * square, variance
-
-    known = lax.scan(update, start, squared)[1]
-    # The first bar's own range is not known before it opens; bars after it may use it.
-    return jnp.sqrt(known.at[0].set(0.0))
+    index, exists = bars_before(starts, length=length)
+    known = jnp.any(exists, axis=1)
+    highest = jnp.max(jnp.where(exists, market.high[index], -jnp.inf), axis=1)
+    lowest = jnp.min(jnp.where(exists, market.low[index], jnp.inf), axis=1)
+    return jnp.where(known, highest, market.open[0]), jnp.where(known, lowest, market.open[0])
 
 
-def trailing_levels(market: Market, *, length: int) -> tuple[jax.Array, jax.Array]:
-    """Return resistance and support: the highest high and lowest low of the ``length`` bars before each bar."""
-    high = previous(market.high, first=market.open[0])
-    low = previous(market.low, first=market.open[0])
-    padding = [(length - 1, 0)]
-    resistance: jax.Array = lax.reduce_window(high, -jnp.inf, lax.max, (length,), (1,), padding)
-    support: jax.Array = lax.reduce_window(low, jnp.inf, lax.min, (length,), (1,), padding)
-    return resistance, support
-
-
-def trailing_trend(market: Market, *, length: int) -> jax.Array:
-    """Return the sign of the log-return over the ``length`` bars before each bar, +1 or -1 (+1 when flat)."""
-    known = previous(jnp.log(market.close), first=jnp.log(market.open[0]))
-    earlier = jnp.concatenate([jnp.full((length,), known[0]), known[:-length]]) if length < known.shape[0] else known[0]
-    return jnp.where(known >= earlier, 1.0, -1.0)
+def trend_before(market: Market, starts: jax.Array, *, length: int = 20) -> jax.Array:
+    """Return the sign of the return over the ``length`` bars before each start, ``[events]``; +1 when flat."""
+    last = jnp.where(starts > 0, market.close[jnp.maximum(starts - 1, 0)], market.open[0])
+    first = market.open[jnp.maximum(starts - length, 0)]
+    return jnp.where(last >= first, 1.0, -1.0)

@@ -27,9 +27,10 @@ def stale_feed(
 ) -> tuple[Market, Events]:
     """Repeat the last bar for ``severity * length_bars`` bars in every stretch of ``every_bars``, then catch up."""
     slots = place(key, bars=market.close.shape[0], every_bars=every_bars, length_bars=length_bars)
-    stale = (slots.phase >= 0) & (slots.phase < severity * length_bars) & (slots.start > 0)
+    start = slots.spread(slots.starts)
+    stale = (slots.phase >= 0) & (slots.phase < severity * length_bars) & (start > 0)
     now = jnp.arange(market.close.shape[0], dtype=jnp.int32)
-    last_good = jnp.where(stale, slots.start - 1, now)
+    last_good = jnp.where(stale, start - 1, now)
     delay = (now - last_good).astype(market.close.dtype)
     return shown_late(market, last_good), mark("stale_bar", stale, delay)
 

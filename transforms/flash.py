@@ -30,10 +30,10 @@ def shock(
     bars = market.close.shape[0]
     slots = place(key, bars=bars, every_bars=every_bars, length_bars=1)
     started = slots.phase >= 0
-    count = slots.slot + started
-    first_of = slots.start[jnp.minimum(jnp.maximum(count - 1, 0) * every_bars, bars - 1)]
-    age = (jnp.arange(bars) - first_of).astype(market.close.dtype)
-    fading = jnp.where(count > 0, jnp.exp(-age / recovery_bars), 0.0)
+    count = slots.spread(jnp.arange(slots.events, dtype=jnp.int32)) + started
+    latest = jnp.where(started, slots.spread(slots.starts), slots.spread(jnp.roll(slots.starts, 1)))
+    age = (jnp.arange(bars) - latest).astype(market.close.dtype)
+    fading = jnp.where(count > 0, jnp.exp(-jnp.maximum(age, 0.0) / recovery_bars), 0.0)
     deviation = log_size * ((1.0 - permanent) * fading + permanent * count)
     multiple = 1.0 + (volume_multiple - 1.0) * fading
     changed = deviate_closes(market, deviation)._replace(volume=market.volume * multiple)

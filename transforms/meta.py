@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 
 from backtest.market import Market
-from transforms.candles import deviate_closes, trailing_levels, trailing_trend, trailing_volatility
+from transforms.candles import deviate_closes, levels_before, trend_before, volatility_before
 from transforms.noisy import jitter
 from transforms.record import Events, mark, overlay, transform
-from transforms.slots import place, value_at_start
+from transforms.slots import place
 
 TREND, BREAKOUT, VIOLATION = range(3)
 
@@ -35,14 +37,16 @@ def meta(
     """
     noise_key, place_key, kind_key = jax.random.split(key, 3)
     slots = place(place_key, bars=market.close.shape[0], every_bars=every_bars, length_bars=length_bars)
-    kind = jax.random.randint(kind_key, (slots.events,), 0, 3)[slots.slot]
+    kind = slots.spread(jax.random.randint(kind_key, (slots.events,), 0, 3, jnp.int32))
+    starts = jnp.minimum(slots.starts, market.close.shape[0] - 1)
     inside = (slots.phase >= 0) & (slots.phase < length_bars)
-    hump = jnp.sin(jnp.pi * (slots.phase.astype(market.close.dtype) + 1.0) / (length_bars + 1.0))
+    bow = jnp.sin(jnp.pi * jnp.arange(1.0, length_bars + 1.0, dtype=market.close.dtype) / (length_bars + 1.0))
+    hump = bow[jnp.clip(slots.phase, 0, length_bars - 1)]
 
-    volatility = value_at_start(slots, trailing_volatility(market))
-    against = -value_at_start(slots, trailing_trend(market, length=level_bars))
-    trend = against * trend_volatilities * volatility * jnp.sqrt(float(length_bars)) * hump
-    resistance, support = trailing_levels(market, length=level_bars)
+    against = -trend_before(market, starts, length=level_bars)
+    height = trend_volatilities * math.sqrt(length_bars) * volatility_before(market, starts, length=level_bars)
+    trend = slots.spread(against * height) * hump
+    resistance, support = (slots.spread(level) for level in levels_before(market, starts, length=level_bars))
     held = slots.phase < length_bars // 2
     breakout = jnp.where(held, jnp.maximum(jnp.log(resistance / market.close) + breakout_margin, 0.0), 0.0)
     violation = jnp.where(held, jnp.minimum(jnp.log(support / market.close) - breakout_margin, 0.0), 0.0)

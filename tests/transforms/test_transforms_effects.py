@@ -50,12 +50,14 @@ def test_false_crosses_follow_the_trend_before_them_and_leave_no_trace() -> None
 
 def test_meta_shows_breakouts_above_resistance_that_never_happened() -> None:
     changed = transforms.apply("meta", KEY, MARKET, price_sigma=0.0)
-    rows = [row for row in transforms.describe(changed.events) if row["kind"] == "false_breakout"]
-    assert rows
-    for row in rows:
-        bar = int(row["bar"])
-        if bar > 20:
-            assert float(changed.observed.close[bar]) > float(jnp.max(MARKET.high[bar - 20 : bar])) * 1.009
+    kind = np.asarray(changed.events.kind)
+    shown = kind == transforms.record.KINDS.index("false_breakout")
+    starts = [bar for bar in np.flatnonzero(shown & ~np.roll(shown, 1)) if bar > 20]
+    assert starts
+    for bar in starts:
+        resistance = float(jnp.max(MARKET.high[bar - 20 : bar]))
+        assert float(changed.observed.close[bar]) == pytest.approx(resistance * np.exp(0.01), rel=1e-12)
+        assert float(changed.traded.close[bar]) < resistance * np.exp(0.01)
 
 
 def test_inverting_twice_gives_the_market_back_and_once_its_mirror_image() -> None:
