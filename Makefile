@@ -15,7 +15,7 @@ $(STAMP): pyproject.toml uv.lock
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null
 	@if $(BIN)/python -m pip install --quiet uv 2>/dev/null; then \
-		VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv sync --quiet --frozen --active --inexact; \
+		UV_COMPILE_BYTECODE=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv sync --quiet --frozen --active --inexact; \
 	else \
 		echo "uv cannot be installed here; using pip (slower, versions not pinned)"; \
 		$(BIN)/python -m pip install --quiet --upgrade pip && \
