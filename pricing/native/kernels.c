@@ -340,6 +340,7 @@ INLINE int64_t price_all(
         int64_t size = count - start < BLOCK ? count - start : BLOCK;
         for (int c = 0; c < COLUMNS; c++) {
             in[c] = block_of(columns[c], start, repeated[c]);
+            if (start && !columns[c].step) continue;
             refused += c == RATE || c == YIELD ? infinite(in[c], size) : impossible(in[c], size);
         }
         Outputs at = out;
@@ -562,6 +563,7 @@ int64_t implied_volatility(
         int64_t size = count - start < BLOCK ? count - start : BLOCK;
         for (int c = 0; c < COLUMNS; c++) {
             in[c] = block_of(columns[c], start, repeated[c]);
+            if (start && !columns[c].step) continue;
             refused += c < RATE ? impossible(in[c], size) : infinite(in[c], size);
         }
         solve_block(size, in, call_step ? is_call + start : flags, (double *)out[0] + start, (int32_t *)out[1] + start);

@@ -143,7 +143,9 @@ def test_the_c_loop_answers_bounds_limits_and_missing_values_like_the_jitted_ker
     options = draw("typical", 6_000)
     volatility = options.pop("volatility")
     rng = np.random.default_rng(12)
-    price = np.asarray(black_scholes.price(**options, volatility=volatility)) * rng.choice([0.0, 0.3, 1.0, 100.0], 6_000)
+    price = np.asarray(black_scholes.price(**options, volatility=volatility)) * rng.choice(
+        [0.0, 0.3, 1.0, 100.0], 6_000
+    )
     for name in ("spot", "strike", "time_to_expiry"):
         options[name][rng.random(6_000) < 0.05] = 0.0
         options[name][rng.random(6_000) < 0.02] = np.nan
