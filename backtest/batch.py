@@ -24,7 +24,7 @@ from backtest.metrics import Summary
 from backtest.rules import DEFAULT_RULES, Rules
 from backtest.tally import Tally
 
-CHUNK = 64
+CHUNK = 32
 """Bars that are decided at once: orders and candles of a chunk stay in the cache."""
 
 Lane: TypeAlias = tuple[Account, Memory, Action, Tally]
@@ -185,18 +185,24 @@ def _chunk(
     states, start, before = carry
     traded, observed = channels
 
-    def decide(each: Start, bar: Market) -> tuple[Start, tuple[Action, ...]]:
-        after = tuple(s.decide(memory, bar, account) for s, (memory, _) in zip(strategies, each, strict=True))
-        return after, tuple(order for _, order in each)
-
-    start, orders = lax.scan(decide, start, observed)
     closes_before = jnp.concatenate([before[None], traded.close[:-1]])
     market_return = (traded.close - traded.funding_rate * traded.open) / closes_before - 1.0
-    states = tuple(
-        native.advance(state, candles=traded[1:], market_return=market_return, rules=rules, **_columns(order))
-        for state, order in zip(states, orders, strict=True)
-    )
-    return (states, start, traded.close[-1]), None
+    after: list[tuple[Memory, Action]] = []
+    passed: list[jax.Array] = []
+    for strategy, state, each in zip(strategies, states, start, strict=True):
+        # One strategy after the other: the orders of a chunk are still in the cache when their account meets them.
+        each, order = lax.scan(partial(_decided, strategy=strategy, account=account), each, observed)
+        after.append(each)
+        columns = _columns(order)
+        passed.append(native.advance(state, candles=traded[1:], market_return=market_return, rules=rules, **columns))
+    return (tuple(passed), tuple(after), traded.close[-1]), None
+
+
+def _decided(
+    start: tuple[Memory, Action], bar: Market, *, strategy: Strategy, account: Account
+) -> tuple[tuple[Memory, Action], Action]:
+    memory, waiting = start
+    return strategy.decide(memory, bar, account), waiting
 
 
 def _columns(order: Action) -> dict[str, Any]:

@@ -8,7 +8,17 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from backtest.indicators.streaming import Indicator, Memory, at_least, push, ring
+from backtest.indicators.streaming import (
+    Indicator,
+    Memory,
+    at_least,
+    fold,
+    greatest_of,
+    least_of,
+    mean_of,
+    push,
+    ring,
+)
 from backtest.market import Market
 
 
@@ -34,7 +44,7 @@ def sma(window: int) -> Indicator:
 
     def update(memory: Memory, bar: Market) -> tuple[Memory, jax.Array]:
         memory = push(memory, bar.close)
-        return memory, jnp.mean(memory.values, axis=0)
+        return memory, mean_of(memory)
 
     return Indicator(init=lambda bar: ring(bar.close, window), update=update)
 
@@ -86,8 +96,8 @@ def bollinger(window: int = 20, deviations: float = 2.0) -> Indicator:
 
     def update(memory: Memory, bar: Market) -> tuple[Memory, Bands]:
         memory = push(memory, bar.close)
-        middle = jnp.mean(memory.values, axis=0)
-        width = deviations * jnp.sqrt(jnp.mean((memory.values - middle[None]) ** 2, axis=0))
+        middle = mean_of(memory)
+        width = deviations * jnp.sqrt(fold((memory.values - middle[None]) ** 2, jnp.add) / window)
         return memory, Bands(middle, middle + width, middle - width)
 
     return Indicator(init=lambda bar: ring(bar.close, window), update=update)
@@ -103,7 +113,7 @@ def donchian(window: int = 20) -> Indicator:
 
     def update(memory: Memory, bar: Market) -> tuple[Memory, Bands]:
         highs, lows = push(memory[0], bar.high), push(memory[1], bar.low)
-        upper, lower = jnp.max(highs.values, axis=0), jnp.min(lows.values, axis=0)
+        upper, lower = greatest_of(highs), least_of(lows)
         return (highs, lows), Bands(0.5 * (upper + lower), upper, lower)
 
     return Indicator(init=init, update=update)

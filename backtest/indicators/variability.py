@@ -7,7 +7,7 @@ from functools import cache
 import jax
 import jax.numpy as jnp
 
-from backtest.indicators.streaming import Indicator, Memory, at_least, push, ring
+from backtest.indicators.streaming import Indicator, Memory, at_least, mean_of, push, ring
 from backtest.market import Market
 
 
@@ -22,7 +22,7 @@ def realised_volatility(window: int = 24, bars_per_year: float = 8760.0) -> Indi
     def update(memory: Memory, bar: Market) -> tuple[Memory, jax.Array]:
         log_close = jnp.log(bar.close)
         squares = push(memory[1], (log_close - memory[0]) ** 2)
-        return (log_close, squares), jnp.sqrt(jnp.mean(squares.values, axis=0) * bars_per_year)
+        return (log_close, squares), jnp.sqrt(mean_of(squares) * bars_per_year)
 
     return Indicator(init=init, update=update)
 
@@ -37,6 +37,6 @@ def funding_carry(window: int = 72, bars_per_year: float = 8760.0) -> Indicator:
 
     def update(memory: Memory, bar: Market) -> tuple[Memory, jax.Array]:
         memory = push(memory, bar.funding_rate)
-        return memory, jnp.mean(memory.values, axis=0) * bars_per_year
+        return memory, mean_of(memory) * bars_per_year
 
     return Indicator(init=lambda bar: ring(bar.close, window), update=update)

@@ -84,15 +84,18 @@ DEFAULT_PARAMETERS = Parameters()
 class _Process(NamedTuple):
     regime: jax.Array
     variance: jax.Array
-    log_price: jax.Array
     log_volume: jax.Array
     premium: jax.Array
     interval_return: jax.Array
 
 
-class _Draws(NamedTuple):
-    normals: jax.Array
-    uniforms: jax.Array
+class _Path(NamedTuple):
+    """What the scan leaves behind of each bar; all else is computed for all bars at once."""
+
+    variance: jax.Array
+    log_return: jax.Array
+    log_volume: jax.Array
+    premium: jax.Array
 
 
 @partial(jax.jit, static_argnames=("bars",))
@@ -114,55 +117,84 @@ def simulate(
         Number of bars.
     bar_seconds, start_time
         Length of a bar and open time of the first, seconds; the first is moved back to a multiple of 8 hours.
+
+    Notes
+    -----
+    Random numbers are drawn in float32, three times as fast: a grid of 1e-7 standard deviations, cut at 5.4 of them.
     """
     values = Parameters(*(jnp.asarray(value, jnp.float64) for value in parameters))
     dt = jnp.asarray(bar_seconds / YEAR_SECONDS, jnp.float64)
     normal_key, uniform_key = jax.random.split(key)
-    draws = _Draws(jax.random.normal(normal_key, (bars, 5)), jax.random.uniform(uniform_key, (bars, 5)))
+    normals = jax.random.normal(normal_key, (5, bars), jnp.float32)
+    uniforms = jax.random.uniform(uniform_key, (5, bars), jnp.float32)
     time = jnp.floor(start_time / FUNDING_SECONDS) * FUNDING_SECONDS + bar_seconds * jnp.arange(bars)
     pays = jnp.floor(time / FUNDING_SECONDS) != jnp.floor((time - bar_seconds) / FUNDING_SECONDS)
-    variances = jnp.asarray(values.variance)
     # Leaving to every other regime with equal chance, the share of time in one is inverse to its rate of leaving.
     regime = jax.random.categorical(jax.random.fold_in(key, 1), -jnp.log(jnp.asarray(values.switch_rate)))
     zero = jnp.zeros(())
-    start = _Process(regime, variances[regime], jnp.log(values.start_price), zero, zero, zero)
-    _, candles = lax.scan(partial(_bar, parameters=values, dt=dt), start, (draws, pays))
-    return Market(time, *candles)
+    start = _Process(regime, _of_regime(values.variance, regime), zero, zero, zero)
+    _, path = lax.scan(partial(_bar, p=values, dt=dt), start, (normals.T, uniforms[:3].T, pays))
+    return _candles(path, time, pays, uniforms[3:], values, dt)
+
+
+def _of_regime(values: PerRegime, regime: jax.Array) -> jax.Array:
+    """Return the value of a regime: for a handful of them, selections are faster than a look-up."""
+    each = jnp.asarray(values)
+    chosen = each[0]
+    for number in range(1, each.size):
+        chosen = jnp.where(regime == number, each[number], chosen)
+    return chosen
 
 
 def _bar(
-    process: _Process, inputs: tuple[_Draws, jax.Array], *, parameters: Parameters, dt: jax.Array
-) -> tuple[_Process, tuple[jax.Array, ...]]:
-    draws, pays = inputs
-    z, u = draws
-    p = parameters
-    regime = _next_regime(process.regime, u[0], u[1], p, dt)
+    process: _Process, inputs: tuple[jax.Array, jax.Array, jax.Array], *, p: Parameters, dt: jax.Array
+) -> tuple[_Process, _Path]:
+    z, u, pays = inputs
+    leaves = -jnp.expm1(-jnp.asarray(p.switch_rate) * dt)
+    jumps = -jnp.expm1(-jnp.asarray(p.jump_rate) * dt)
+    regimes = jnp.asarray(p.variance).size
+    other = (process.regime + 1 + jnp.floor(u[1] * (regimes - 1)).astype(process.regime.dtype)) % regimes
+    regime = jnp.where(u[0] < _of_regime(leaves, process.regime), other, process.regime)
     positive = jnp.maximum(process.variance, 0.0)
     deviation = jnp.sqrt(positive * dt)
-    variance_shock = p.correlation * z[0] + jnp.sqrt(1.0 - p.correlation**2) * z[1]
-    variance = process.variance + p.mean_reversion * (p.variance[regime] - positive) * dt
-    variance = variance + p.vol_of_vol * deviation * variance_shock
-    jumped = u[2] < -jnp.expm1(-p.jump_rate[regime] * dt)
-    jump = jnp.where(jumped, p.jump_mean + p.jump_volatility * z[2], 0.0)
-    moved = (p.drift[regime] - 0.5 * positive) * dt + deviation * z[0]
-    log_return = moved + jump
-    swing = jnp.sqrt(log_return**2 - 2.0 * deviation**2 * jnp.log(jnp.stack([1.0 - u[3], 1.0 - u[4]])))
-    high = process.log_price + 0.5 * (log_return + swing[0])
-    low = process.log_price + 0.5 * (log_return - swing[1])
-    close = process.log_price + log_return
-    usual = jnp.mean(jnp.asarray(p.variance))
-    heat = 0.5 * jnp.log(jnp.maximum(positive, 0.01 * usual) / usual)
-    move = jnp.abs(log_return) / jnp.sqrt(jnp.maximum(positive, 0.01 * usual) * dt)
+    shock = p.correlation * z[0] + jnp.sqrt(1.0 - p.correlation**2) * z[1]
+    variance = process.variance + p.mean_reversion * (_of_regime(p.variance, regime) - positive) * dt
+    variance = variance + p.vol_of_vol * deviation * shock
+    jump = jnp.where(u[2] < _of_regime(jumps, regime), p.jump_mean + p.jump_volatility * z[2], 0.0)
+    log_return = (_of_regime(p.drift, regime) - 0.5 * positive) * dt + deviation * z[0] + jump
     log_volume = p.volume_persistence * process.log_volume + p.volume_noise * z[3]
-    busy = p.volume_to_volatility * 2.0 * heat + p.volume_to_move * jnp.minimum(move, 8.0)
-    volume = p.start_volume * jnp.exp(log_volume + busy)
-    shock = p.premium_noise * z[4] + p.premium_to_return * process.interval_return
-    premium = jnp.where(pays, p.premium_persistence * process.premium + shock, process.premium)
-    funding = jnp.where(pays, funding_rate(premium + p.premium_mean, p), 0.0)
+    pushed = p.premium_persistence * process.premium + p.premium_noise * z[4]
+    premium = jnp.where(pays, pushed + p.premium_to_return * process.interval_return, process.premium)
     interval_return = jnp.where(pays, 0.0, process.interval_return) + log_return
-    candle = (jnp.exp(process.log_price), jnp.exp(high), jnp.exp(low), jnp.exp(close))
-    after = _Process(regime, variance, close, log_volume, premium, interval_return)
-    return after, (*_ordered(*candle), volume, funding)
+    return _Process(regime, variance, log_volume, premium, interval_return), _Path(
+        positive, log_return, log_volume, premium
+    )
+
+
+def _candles(
+    path: _Path, time: jax.Array, pays: jax.Array, uniforms: jax.Array, p: Parameters, dt: jax.Array
+) -> Market:
+    """Return the candles of a path: range from the extremes of a Brownian bridge, volume and funding."""
+    log_return = path.log_return
+    close = p.start_price * jnp.exp(jnp.cumsum(log_return))
+    open_ = jnp.concatenate([jnp.full((1,), p.start_price), close[:-1]])
+    move, spread = log_return.astype(jnp.float32), (path.variance * dt).astype(jnp.float32)
+    up, down = (jnp.sqrt(move**2 - 2.0 * spread * jnp.log1p(-uniform)) for uniform in uniforms)
+    above = jnp.maximum(0.5 * (move + up) - jnp.maximum(move, 0.0), 0.0)
+    below = jnp.maximum(0.5 * (down - move) + jnp.minimum(move, 0.0), 0.0)
+    usual = jnp.mean(jnp.asarray(p.variance))
+    heat = jnp.maximum(path.variance / usual, 0.01).astype(jnp.float32)
+    size = jnp.minimum(jnp.abs(move) / jnp.sqrt(heat * (usual * dt).astype(jnp.float32)), 8.0)
+    busy = p.volume_to_volatility * jnp.log(heat) + p.volume_to_move * size + path.log_volume
+    return Market(
+        time=time,
+        open=open_,
+        high=jnp.maximum(open_, close) * jnp.exp(above),
+        low=jnp.minimum(open_, close) * jnp.exp(-below),
+        close=close,
+        volume=p.start_volume * jnp.exp(busy.astype(jnp.float32)),
+        funding_rate=jnp.where(pays, funding_rate(path.premium + p.premium_mean, p), 0.0),
+    )
 
 
 def funding_rate(premium: jax.Array, p: Parameters) -> jax.Array:
@@ -170,14 +202,3 @@ def funding_rate(premium: jax.Array, p: Parameters) -> jax.Array:
     away = p.funding_interest - premium
     rate = jnp.where(jnp.abs(away) <= p.funding_clamp, p.funding_interest, premium + jnp.sign(away) * p.funding_clamp)
     return jnp.clip(rate, -p.funding_cap, p.funding_cap)
-
-
-def _ordered(open_: jax.Array, high: jax.Array, low: jax.Array, close: jax.Array) -> tuple[jax.Array, ...]:
-    """Undo the last-digit rounding that could put a close above its high."""
-    return open_, jnp.maximum(high, jnp.maximum(open_, close)), jnp.minimum(low, jnp.minimum(open_, close)), close
-
-
-def _next_regime(regime: jax.Array, leave: jax.Array, where: jax.Array, p: Parameters, dt: jax.Array) -> jax.Array:
-    regimes = jnp.asarray(p.variance).size
-    steps = 1 + jnp.floor(where * (regimes - 1)).astype(regime.dtype)
-    return jnp.where(leave < -jnp.expm1(-p.switch_rate[regime] * dt), (regime + steps) % regimes, regime)

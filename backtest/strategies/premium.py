@@ -10,24 +10,31 @@ from backtest import indicators
 from backtest.account import Account, Action
 from backtest.episode import Memory, Strategy
 from backtest.market import Market
-from backtest.strategies.orders import when_changed, when_far
+from backtest.strategies.orders import when_changed
 
 
 @cache
 def volatility_target(
     volatility: float = 0.4, window: int = 72, largest: float = 2.0, band: float = 0.1, bars_per_year: float = 8760.0
 ) -> Strategy:
-    """Long with the exposure that would have had the annualised ``volatility``; corrected when off by ``band``."""
+    """Long with the exposure that would have had the annualised ``volatility``, at most ``largest``.
+
+    It trades when that exposure is more than ``band`` away from the one it last asked for.
+    """
     if not volatility > 0.0:
         raise ValueError(f"volatility must be above 0, got {volatility!r}")
     realised = indicators.realised_volatility(window, bars_per_year)
 
-    def decide(memory: Memory, bar: Market, account: Account) -> tuple[Memory, Action]:
-        memory, value = realised.update(memory, bar)
-        wanted = jnp.minimum(volatility / value, largest)
-        return memory, when_far(wanted, account, bar.close, band)
+    def init(bar: Market) -> Memory:
+        return realised.init(bar), jnp.zeros_like(bar.close)
 
-    return Strategy(init=realised.init, decide=decide)
+    def decide(memory: Memory, bar: Market, account: Account) -> tuple[Memory, Action]:
+        state, value = realised.update(memory[0], bar)
+        wanted = jnp.minimum(volatility / value, largest)
+        asked = jnp.where(jnp.abs(wanted - memory[1]) > band, wanted, memory[1])
+        return (state, asked), when_changed(asked, memory[1], 1.0)
+
+    return Strategy(init=init, decide=decide, reads_account=False)
 
 
 @cache

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from backtest import indicators
 from backtest.account import Account, Action
 from backtest.episode import Memory, Strategy
-from backtest.indicators.streaming import Ring, at_least, push, ring
+from backtest.indicators.streaming import Ring, at_least, greatest_of, least_of, push, ring
 from backtest.market import Market
 from backtest.strategies.orders import when_changed
 
@@ -68,7 +68,7 @@ def rsi_divergence(window: int = 14, lookback: int = 24, exposure: float = 1.0) 
 
 
 def _extremes(memory: Ring) -> tuple[jax.Array, jax.Array]:
-    return jnp.min(memory.values, axis=0), jnp.max(memory.values, axis=0)
+    return least_of(memory), greatest_of(memory)
 
 
 @cache
