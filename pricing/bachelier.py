@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from pricing.black_scholes import Greeks
-from pricing.inputs import floats, require
+from pricing.inputs import broadcast, require
 from pricing.normal import density, mills_ratio
 
 
@@ -125,7 +125,7 @@ def _arguments(
     rate: ArrayLike,
     volatility: ArrayLike,
     is_call: ArrayLike,
-) -> tuple[jax.Array, ...]:
+) -> tuple[ArrayLike, ...]:
     named = {
         "forward": forward,
         "strike": strike,
@@ -137,5 +137,4 @@ def _arguments(
         require(name, named[name])
     for name in ("time_to_expiry", "volatility"):
         require(name, named[name], at_least=0.0)
-    *values, flags = floats({**named, "is_call": jnp.asarray(is_call, bool)})
-    return (*values, flags != 0.0)
+    return broadcast(named, is_call)

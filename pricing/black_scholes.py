@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from pricing.inputs import floats, require
+from pricing.inputs import broadcast, require
 from pricing.moneyness import log_forward_over_strike
 from pricing.native import batch
 from pricing.out_of_the_money import intrinsic, out_of_the_money
@@ -396,7 +396,6 @@ def _native(
         raise
 
 
-def _arguments(named: dict[str, ArrayLike], is_call: ArrayLike) -> tuple[jax.Array, ...]:
+def _arguments(named: dict[str, ArrayLike], is_call: ArrayLike) -> tuple[ArrayLike, ...]:
     _require_possible(named)
-    *values, flags = floats({**named, "is_call": jnp.asarray(is_call, bool)})
-    return (*values, flags != 0.0)
+    return broadcast(named, is_call)

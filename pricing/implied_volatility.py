@@ -19,7 +19,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from pricing.black_scholes import all_greeks
-from pricing.inputs import floats, require
+from pricing.inputs import broadcast, require
 from pricing.moneyness import log_forward_over_strike
 from pricing.native import batch
 from pricing.normal import density, mills_ratio, rough_quantile_from_log
@@ -119,8 +119,7 @@ def solve(
     if answers is not None:
         return ImpliedVolatility(*answers)
     _require_possible(named)
-    *values, flags = floats({**named, "is_call": jnp.asarray(is_call, bool)})
-    answer: ImpliedVolatility = _solve_compiled(*values, flags != 0.0)
+    answer: ImpliedVolatility = _solve_compiled(*broadcast(named, is_call))
     return answer
 
 

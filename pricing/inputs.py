@@ -15,8 +15,16 @@ def is_traced(value: object) -> bool:
     return isinstance(value, jax.core.Tracer)
 
 
-def floats(named: Mapping[str, ArrayLike]) -> list[jax.Array]:
-    """Bring named arguments to one float dtype (float64 unless an array is float32) and one shape."""
+def broadcast(named: Mapping[str, ArrayLike], is_call: ArrayLike) -> tuple[ArrayLike, ...]:
+    """Bring named numbers to one float dtype and all arguments to one shape.
+
+    The dtype is float64 unless the arrays among the numbers are float32. Values that are not on a device stay in numpy,
+    where small ones cost least.
+
+    Returns
+    -------
+    The numbers in their order, then ``is_call`` as booleans.
+    """
     values = [value if isinstance(value, jax.Array | float | int) else np.asarray(value) for value in named.values()]
     dtype = jnp.result_type(*values)
     if not jnp.issubdtype(dtype, jnp.floating):
@@ -24,11 +32,17 @@ def floats(named: Mapping[str, ArrayLike]) -> list[jax.Array]:
     if dtype not in (jnp.float32, jnp.float64):
         raise ValueError(f"{', '.join(named)}: dtype must be float32 or float64, got {dtype}")
     try:
-        shape = jnp.broadcast_shapes(*(np.shape(value) for value in values))
+        shape = np.broadcast_shapes(np.shape(is_call), *(np.shape(value) for value in values))
     except ValueError:
-        shapes = ", ".join(f"{name} {np.shape(value)}" for name, value in named.items())
+        shapes = ", ".join(f"{name} {np.shape(value)}" for name, value in {**named, "is_call": is_call}.items())
         raise ValueError(f"shapes do not broadcast: {shapes}") from None
-    return [jnp.broadcast_to(jnp.asarray(value, dtype), shape) for value in values]
+    return (*(_shaped(value, dtype, shape) for value in values), _shaped(is_call, jnp.dtype(bool), shape))
+
+
+def _shaped(value: ArrayLike, dtype: np.dtype[np.generic], shape: tuple[int, ...]) -> ArrayLike:
+    if isinstance(value, jax.Array):
+        return jnp.broadcast_to(value.astype(dtype), shape)
+    return np.broadcast_to(np.asarray(value, dtype), shape)
 
 
 def require(name: str, value: ArrayLike, *, at_least: float | None = None, above: float | None = None) -> None:

@@ -5,6 +5,7 @@ Arithmetic is in fractions of the decimal figures that the legs were written wit
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -73,6 +74,7 @@ class Payoff:
         return self.profits[-1] + self.final_slope * (price - self.prices[-1])
 
 
+@functools.lru_cache(maxsize=1024)
 def exact(value: float) -> Fraction:
     """Fraction of the shortest decimal that writes ``value``."""
     return Fraction(repr(float(value)))
