@@ -1,0 +1,198 @@
+"""The score by itself: what it must not pay, and that its upper end is the true one."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backtest import population
+from backtest.account import TARGET, Action, open_account
+from backtest.rules import DEFAULT_RULES, FREE
+from evaluators.crypto.hindsight import available, best_path
+from evaluators.crypto.play import Played, play
+from evaluators.crypto.policies import play as play_policy
+from evaluators.crypto.published import as_published, paper_product
+from evaluators.crypto.session import InteractiveSession
+from evaluators.crypto.settings import TransformChoice
+from evaluators.crypto.skill import after_costs, clustered_error, judge, per_episode, window_points
+from evaluators.crypto.windows import WARMUP_BARS, episodes, of, simulated
+
+BARS = 28
+
+
+@pytest.fixture(scope="module")
+def session_maker() -> Callable[[], InteractiveSession]:
+    key = jax.random.key(1)
+    found = simulated(key, windows=96, bars=WARMUP_BARS + BARS, name="test")
+    made = episodes(found, TransformChoice("baseline"), key=key, seed=[1])
+    return lambda: InteractiveSession(made, families=found.family, decision_every=1, batch=None, info={})
+
+
+def points(session: InteractiveSession, decide: Callable[[Any, int], dict[str, Any]]) -> np.ndarray:
+    def reply(played: InteractiveSession, body: dict[str, Any]) -> str:
+        rows = [{"episode": row["episode"], **decide(row, body["decision"])} for row in body["episodes"]]
+        return json.dumps({"decisions": rows})
+
+    return np.array(play_policy(session, reply).details["points"])
+
+
+def exposure(row: Any) -> float:
+    positions = row["state"]["account"]["positions"]
+    return float(positions[0]["exposure"]) if positions else 0.0
+
+
+def toward(row: Any, target: float) -> dict[str, Any]:
+    change = target - exposure(row)
+    if abs(change) < 0.1 * max(abs(target), 0.01):
+        return {"action": "HOLD"}
+    return {"action": "BUY" if change > 0.0 else "SELL", "size": abs(change)}
+
+
+def assert_timing_is_luck(shown: np.ndarray) -> None:
+    mean, error = shown[:, 0].mean(), shown[:, 0].std(ddof=1) / math.sqrt(len(shown))
+    assert abs(mean) < 3.0 * error and abs(after_costs(mean, shown[:, 1].mean())) < 2.0
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_trading_with_or_against_the_move_so_far_earns_nothing(
+    session_maker: Callable[[], InteractiveSession], side: float
+) -> None:
+    """Measured against its own average exposure within the window, the contrarian would earn some 12 points here."""
+    first: dict[str, float] = {}
+
+    def decide(row: Any, decision: int) -> dict[str, Any]:
+        close = row["state"]["ohlcv"]["close"]
+        moved = close - first.setdefault(row["episode"], close)
+        return toward(row, side * math.copysign(1.0, moved))
+
+    assert_timing_is_luck(points(session_maker(), decide))
+
+
+def test_raising_the_stake_after_losses_and_stopping_after_gains_earns_nothing(
+    session_maker: Callable[[], InteractiveSession],
+) -> None:
+    def decide(row: Any, decision: int) -> dict[str, Any]:
+        if row["state"]["account"]["equity"] > 10_000.0:
+            return {"action": "CLOSE"}
+        return toward(row, min(3.0, 0.003 * 10.0 ** (decision // 4)))
+
+    assert_timing_is_luck(points(session_maker(), decide))
+
+
+def test_tight_stops_and_tight_targets_earn_nothing(session_maker: Callable[[], InteractiveSession]) -> None:
+    for field, distance in (("stop_loss", -0.002), ("take_profit", 0.002)):
+
+        def decide(row: Any, decision: int, field: str = field, distance: float = distance) -> dict[str, Any]:
+            level = {field: row["state"]["ohlcv"]["close"] * (1.0 + distance)}
+            return {"action": "HOLD" if exposure(row) else "BUY", "size": 1.0, **level}
+
+        assert_timing_is_luck(points(session_maker(), decide))
+
+
+def test_multiplying_every_size_changes_nothing_but_impact(session_maker: Callable[[], InteractiveSession]) -> None:
+    rng = np.random.default_rng(0)
+    sides = rng.choice([-1.0, 1.0], (BARS, 192))
+
+    def sized(size: float) -> np.ndarray:
+        session = session_maker()
+        place = session.place
+        return points(session, lambda row, decision: toward(row, size * sides[decision - 1, place[row["episode"]]]))
+
+    small, large = sized(0.2), sized(2.0)
+    np.testing.assert_allclose(small[:, 0], large[:, 0], atol=2.0)
+    assert abs(small[:, 0].mean() - large[:, 0].mean()) < 0.3
+
+
+def test_thousands_of_policies_that_never_look_have_a_mean_of_zero() -> None:
+    """The no-skill population of the engine, played on the same windows, their mirrors and the same rules."""
+    key = jax.random.key(2)
+    found = simulated(key, windows=24, bars=WARMUP_BARS + BARS, name="test")
+    made = episodes(found, TransformChoice("baseline"), key=key, seed=[2])
+    traded = of(np.asarray(field)[:, WARMUP_BARS:] for field in made.traded)
+    count, policies = 48, 100
+    targets = np.asarray(population.no_skill_targets(key, policies=policies * count, bars=BARS))
+    lanes = of(np.repeat(np.asarray(field), policies, axis=0) for field in traded)
+    start = np.repeat(np.asarray(made.traded.close)[:, WARMUP_BARS - 1], policies)
+    state = Played(open_account(shape=(count * policies,)), jnp.asarray(start), jnp.zeros(count * policies))
+    measured = []
+    for t in range(BARS):
+        wanted = targets[:, t]
+        kind = jnp.where(jnp.isnan(wanted), 0, TARGET).astype(jnp.int32)
+        unset = jnp.full(wanted.shape, jnp.nan)
+        order = Action(kind, jnp.nan_to_num(wanted), unset, unset)
+        state, row = play(state, order, of(jnp.asarray(field[:, t : t + 1].T) for field in lanes), DEFAULT_RULES)
+        measured.append(row)
+    fields = [np.concatenate(part) for part in zip(*measured, strict=True)]
+    timing, cost = per_episode(fields[0], fields[3], fields[2])
+    offered = available(lanes, decision_every=1, rules=DEFAULT_RULES, equity=10_000.0)
+    shown = window_points(timing, cost, offered, np.repeat(made.window, policies))
+    skill = judge(shown, [str(window) for window in range(24)])
+    assert abs(skill.timing) < 1.0 and abs(skill.value) < 0.5
+    assert skill.cost > 1.0
+
+
+def test_hindsight_is_the_best_of_all_paths() -> None:
+    rng = np.random.default_rng(4)
+    returns = rng.normal(0.0, 0.004, (6, 3))
+    unit = rng.uniform(0.0005, 0.004, (6, 3))
+    costs = np.arange(3.0)[:, None, None] * unit[None]
+    best, sides = best_path(returns, costs)
+    for lane in range(3):
+        values = []
+        for path in itertools.product([-1, 0, 1], repeat=6):
+            changes = np.abs(np.diff([0, *path]))
+            values.append(float(np.dot(path, returns[:, lane])) - float(np.dot(changes, unit[:, lane])))
+        assert best[lane] == pytest.approx(max(values), abs=1e-15)
+        changes = np.abs(np.diff([0.0, *sides[:, lane]]))
+        assert float(sides[:, lane] @ returns[:, lane] - changes @ unit[:, lane]) == pytest.approx(
+            best[lane], abs=1e-15
+        )
+
+
+def test_timing_of_a_held_position_is_its_log_return_less_funding_and_costs_stand_apart() -> None:
+    found = simulated(jax.random.key(3), windows=2, bars=WARMUP_BARS + BARS, name="test")
+    market = of(jnp.asarray(np.asarray(field)[:, WARMUP_BARS:].T) for field in found.market)
+    start = Played(open_account(shape=(2,)), market.open[0], jnp.zeros(2))
+    unset = jnp.full(2, jnp.nan)
+    order = Action(jnp.full(2, TARGET, jnp.int32), jnp.asarray([1.0, 1.0]), unset, unset)
+    _, free = play(start, order, market, FREE)
+    wanted = np.log(np.asarray(market.close[-1] / market.open[0]))
+    funding = np.asarray(market.funding_rate[1:]).sum(axis=0)
+    np.testing.assert_allclose(np.asarray(free.timing).sum(axis=0), wanted - funding, rtol=2e-3, atol=1e-5)
+    assert not np.asarray(free.cost).any()
+    _, paid = play(start, order, market, DEFAULT_RULES)
+    assert (np.asarray(paid.cost)[0] > 5e-4).all() and not np.asarray(paid.cost)[1:].any()
+
+
+@given(st.floats(-200.0, 200.0), st.floats(0.0, 200.0))
+def test_costs_shrink_timing_toward_zero_evenly_from_both_sides(timing: float, cost: float) -> None:
+    value = after_costs(timing, cost)
+    assert value == -after_costs(-timing, cost)
+    assert abs(value) <= abs(timing) * (1.0 + 1e-12) and abs(value) >= abs(timing) - cost - 1e-9
+    assert after_costs(timing + 1.0, cost) > value
+    assert after_costs(timing, 0.0) == pytest.approx(timing)
+
+
+def test_errors_are_clustered_by_family() -> None:
+    samples = np.array([1.0, 1.0, -1.0, -1.0])
+    apart = clustered_error(samples, ["a", "b", "c", "d"])
+    assert apart == pytest.approx(samples.std(ddof=1) / 2.0)
+    assert clustered_error(samples, ["a", "a", "b", "b"]) == pytest.approx(1.0)
+    assert clustered_error(samples, ["a", "a", "a", "a"]) == 0.0
+
+
+def test_the_published_measures_are_what_was_published() -> None:
+    assert as_published(total_return=0.0, sharpe=0.0, max_drawdown=0.0, win_rate=0.0) == pytest.approx(47.5)
+    assert as_published(total_return=9.0, sharpe=9.0, max_drawdown=0.0, win_rate=1.0) == pytest.approx(100.0)
+    assert paper_product(total_return=0.1, sharpe=2.0, max_drawdown=0.5) == pytest.approx(0.1)
+    assert paper_product(total_return=-0.1, sharpe=-2.0, max_drawdown=0.5) == pytest.approx(-0.1)
