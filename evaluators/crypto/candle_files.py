@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from backtest.market import Market
 from backtest.rules import Rules
-from evaluators.crypto.windows import WARMUP_BARS, Windows, of
+from evaluators.crypto.windows import WARMUP_BARS, Windows, of, to_numpy
+from lake import crypto_candles, crypto_files
 
-SUFFIXES = (".csv", ".csv.gz", ".parquet", ".feather")
-TIME_NAMES = ("timestamp", "date", "time", "open_time_utc", "open_time", "datetime", "t")
-PRICES = ("open", "high", "low", "close")
+SUFFIXES = (".csv", ".csv.gz", ".parquet", ".feather", ".zip")
 STRIDES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40, 60, 90, 120, 180, 240, 360, 480, 720, 1440)
 MOVE_TO_COST = 5.0
 """A typical move between decisions is at least this many times the cost of a trade."""
@@ -76,78 +72,27 @@ def stretches(path: str) -> tuple[Stretch, ...]:
     Raises
     ------
     ValueError
-        When no file holds candles, with what each file holds instead.
+        When no file holds candles, with what each file lacks.
     """
     found: list[Stretch] = []
     skipped: list[str] = []
     for each in files(path):
         try:
-            found.extend(read(each))
+            held = [candles for candles in crypto_files.read(each) if (candles.close > 0.0).any()]
         except ValueError as error:
-            skipped.append(f"{each.name}: {error}")
+            skipped.append(str(error))
+            continue
+        for candles in held:
+            parts = crypto_candles.stretches(candles, bars=WARMUP_BARS + 2)
+            found.extend(Stretch(label(part), to_numpy(crypto_candles.market(part)), part.seconds) for part in parts)
     if not found:
-        raise ValueError(f"crypto: no candles under {path!r}: {'; '.join(skipped)}")
+        raise ValueError(f"crypto: no candles under {path!r}: {'; '.join(skipped) or 'every stretch is too short'}")
     return tuple(found)
 
 
-def read(path: Path) -> list[Stretch]:
-    """Return the stretches of one file."""
-    import pandas as pd
-
-    name = path.name.lower()
-    if name.endswith(".parquet"):
-        frame = pd.read_parquet(path)
-    elif name.endswith(".feather"):
-        frame = pd.read_feather(path)
-    else:
-        frame = pd.read_csv(path)
-    if frame.index.name is not None:
-        frame = frame.reset_index()
-    frame.columns = [str(column).strip().lower() for column in frame.columns]
-    missing = [column for column in (*PRICES, "volume") if column not in frame.columns]
-    times = [column for column in TIME_NAMES if column in frame.columns]
-    if missing or not times:
-        raise ValueError(f"no candles (missing {', '.join([*missing, *([] if times else ['a time column'])])})")
-    groups = [column for column in ("window", "symbol", "interval") if column in frame.columns]
-    parts: Iterator[tuple[Any, Any]] = iter(frame.groupby(groups, sort=True)) if groups else iter([((), frame)])
-    found: list[Stretch] = []
-    for key, part in parts:
-        label = " ".join([path.name, *map(str, key)])
-        found.extend(split(label, seconds_of(part[times[0]]), part[[*PRICES, "volume"]].to_numpy(dtype=float)))
-    return found
-
-
-def seconds_of(column: Any) -> npt.NDArray[np.float64]:
-    """Return open times in seconds since 1970 UTC; numbers are taken as seconds, milli- or microseconds by size."""
-    import pandas as pd
-
-    if pd.api.types.is_numeric_dtype(column):
-        values = column.to_numpy(dtype=float)
-        typical = float(np.median(values))
-        return np.asarray(values / (1e6 if typical > 1e14 else 1e3 if typical > 1e11 else 1.0))
-    moments = pd.to_datetime(column, utc=True)
-    return np.asarray((moments - pd.Timestamp(0, tz="UTC")).dt.total_seconds().to_numpy(dtype=float))
-
-
-def split(label: str, time: npt.NDArray[np.float64], candles: npt.NDArray[np.float64]) -> list[Stretch]:
-    """Cut candles at gaps, duplicates, steps back in time and invalid rows."""
-    if time.size < 2:
-        return []
-    steps = np.diff(time)
-    seconds = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
-    if seconds <= 0.0:
-        return []
-    open_, high, low, close, volume = candles.T
-    good = np.isfinite(candles).all(axis=1) & (candles[:, :4] > 0.0).all(axis=1) & (volume >= 0.0)
-    good &= (low <= np.minimum(open_, close)) & (high >= np.maximum(open_, close)) & (high > low)
-    runs_on = np.concatenate([[False], np.abs(steps - seconds) < 1e-6 * seconds]) & good & np.roll(good, 1)
-    starts = np.flatnonzero(~runs_on)
-    found = []
-    for first, last in zip(starts, [*starts[1:], time.size], strict=True):
-        if last - first > WARMUP_BARS and good[first]:
-            fields = [time[first:last], *candles[first:last].T, np.zeros(last - first)]
-            found.append(Stretch(f"{label} {seconds:g}s", of(fields), seconds))
-    return found
+def label(candles: crypto_candles.Candles) -> str:
+    """Return where candles come from, for reports."""
+    return f"{candles.source} {candles.symbol} {candles.seconds:g}s"
 
 
 def stride(stretch: Stretch, rules: Rules) -> int:
