@@ -92,30 +92,38 @@ INLINE uint64_t to_bits(double value) {
 
 INLINE double larger_of(double a, double b) { return a > b ? a : b; }
 
-#define HORNER(name, table)                                              \
-    INLINE double name(double x) {                                       \
-        double total = table[COUNT(table) - 1];                          \
-        _Pragma("GCC unroll 32") for (int i = COUNT(table) - 2; i >= 0; i--) \
-            total = __builtin_fma(total, x, table[i]);                   \
-        return total;                                                    \
+/* Low and high powers apart: two chains of dependent steps of half the length, as these loops wait for latency and not
+   for arithmetic. (Even and odd powers would cancel against each other where the coefficients alternate.) */
+#define POLYNOMIAL(name, table, half)                                                                 \
+    INLINE double name(double x) {                                                                    \
+        const int top = COUNT(table) - 1;                                                             \
+        double second = x * x, fourth = second * second, power = half == 4 ? fourth : fourth * fourth; \
+        double high = table[top], low = table[half - 1];                                              \
+        _Pragma("GCC unroll 16") for (int i = top - 1; i >= half; i--)                                \
+            high = __builtin_fma(high, x, table[i]);                                                  \
+        _Pragma("GCC unroll 16") for (int i = half - 2; i >= 0; i--)                                  \
+            low = __builtin_fma(low, x, table[i]);                                                    \
+        return __builtin_fma(high, power, low);                                                       \
     }
 
-HORNER(mills_polynomial, MILLS)
-HORNER(atanh_polynomial, ATANH)
-HORNER(quantile_polynomial, QUANTILE)
-HORNER(exponential_polynomial, EXPONENTIAL)
+POLYNOMIAL(mills_polynomial, MILLS, 8)
+POLYNOMIAL(atanh_polynomial, ATANH, 4)
+POLYNOMIAL(quantile_polynomial, QUANTILE, 4)
+POLYNOMIAL(exponential_polynomial, EXPONENTIAL, 4)
 
-/* exp(x) to about half a unit in the last place; 0 below -708. */
-INLINE double exponential(double x) {
+/* value * exp(x), rounded once but for a small part of it; 0 below -708. */
+INLINE double times_exponential(double value, double x) {
     const double shift = 6755399441055744.0;
     double bounded = x < -708.0 ? -708.0 : (x > 709.0 ? 709.0 : x);
     double shifted = bounded * 1.4426950408889634 + shift;
     double n = shifted - shift;
     double r = __builtin_fma(-n, LN2_LOW, __builtin_fma(-n, LN2_HIGH, bounded));
-    double p = 1.0 + __builtin_fma(r * r, exponential_polynomial(r), r);
-    double value = from_bits(to_bits(p) + (to_bits(shifted) << 52));
-    return x < -708.0 ? 0.0 : value;
+    double tail = __builtin_fma(r * r, exponential_polynomial(r), r);
+    double scaled = value * from_bits((to_bits(shifted) << 52) + (1023ull << 52));
+    return x < -708.0 ? 0.0 * value : __builtin_fma(scaled, tail, scaled);
 }
+
+INLINE double exponential(double x) { return times_exponential(1.0, x); }
 
 /* Mantissa in [1, 2) and exponent, as doubles, of a positive normal number. */
 INLINE double mantissa_of(double x) {
@@ -138,9 +146,14 @@ INLINE double logarithm(double x) {
     return exponent * LN2_HIGH + (f - (tail - exponent * LN2_LOW));
 }
 
+/* Reciprocal of x from one that is right to a few units in the last place. */
+INLINE double refined(double reciprocal, double x) {
+    return __builtin_fma(__builtin_fma(-x, reciprocal, 1.0), reciprocal, reciprocal);
+}
+
 INLINE double mills_from(double x, double reciprocal) { return mills_polynomial((x - 2.0) * reciprocal) * reciprocal; }
 
-INLINE double density(double x) { return INVERSE_SQRT_TWO_PI * exponential(-0.5 * x * x); }
+INLINE double density(double x) { return times_exponential(INVERSE_SQRT_TWO_PI, -0.5 * x * x); }
 
 /* See moneyness.py. */
 INLINE double log_forward_over_strike(
@@ -198,11 +211,11 @@ INLINE OutOfTheMoney out_of_the_money(
     far = far < -FARTHEST ? -FARTHEST : far;
     double scaled_density = smaller * density(near);
     double near_size = __builtin_fabs(near);
-    double both = 1.0 / ((near_size + 4.0) * (4.0 - far));
-    double near_mills = mills_from(near_size, both * (4.0 - far));
-    double far_mills = mills_from(-far, both * (near_size + 4.0));
+    double near_shifted = near_size + 4.0, far_shifted = 4.0 - far, both = 1.0 / (near_shifted * far_shifted);
+    double near_mills = mills_from(near_size, refined(both * far_shifted, near_shifted));
+    double far_mills = mills_from(-far, refined(both * near_shifted, far_shifted));
 
-    double inside = smaller - scaled_density * (near_mills + far_mills);
+    double inside = __builtin_fma(-scaled_density, near_mills + far_mills, smaller);
     double outside = scaled_density * (near_mills - far_mills);
     double price = near > 0.0 ? inside : outside;
     OutOfTheMoney out = {price, near, far, scaled_density, scaled_density * near_mills, scaled_density * far_mills};
@@ -269,7 +282,7 @@ INLINE void price_block(
         double log_moneyness = log_forward_over_strike(spot, strike, time, rate, yield, &over_spot);
         double sqrt_time = __builtin_sqrt(time);
         double deviation = volatility * sqrt_time;
-        double shares = spot * exponential(-yield * time), cash = strike * exponential(-rate * time);
+        double shares = times_exponential(spot, -yield * time), cash = times_exponential(strike, -rate * time);
         /* Conditions are kept as signs: gcc vectorises a selection, not logic between conditions. */
         double sign = signs[i], out_sign = log_moneyness <= 0.0 ? 1.0 : -1.0, asked = sign * out_sign;
         double smaller = out_sign > 0.0 ? shares : cash, larger = out_sign > 0.0 ? cash : shares;
@@ -496,7 +509,8 @@ INLINE void solve_block(int64_t count, const double *const *in, const uint8_t *i
         double time = times[i], price = prices[i];
         double over_spot;
         double log_moneyness = log_forward_over_strike(spots[i], strikes[i], time, rates[i], yields[i], &over_spot);
-        double shares = spots[i] * exponential(-yields[i] * time), cash = strikes[i] * exponential(-rates[i] * time);
+        double shares = times_exponential(spots[i], -yields[i] * time);
+        double cash = times_exponential(strikes[i], -rates[i] * time);
         double out_sign = log_moneyness <= 0.0 ? 1.0 : -1.0, asked = signs[i] * out_sign;
         double smaller = out_sign > 0.0 ? shares : cash, larger = out_sign > 0.0 ? cash : shares;
         double log_size = __builtin_fabs(log_moneyness);
