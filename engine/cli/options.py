@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,11 +29,13 @@ def command(
 
 
 def seed(text: str) -> int:
-    """Parse a seed: a whole number, 0 to 2**63 - 1."""
+    """Parse a seed: a whole number, 0 to 2**63 - 1, or ``random`` for one that nobody can have prepared for."""
+    if text == "random":
+        return secrets.randbits(63)
     try:
         value = int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"a seed is a whole number, got {text!r}") from None
+        raise argparse.ArgumentTypeError(f"a seed is a whole number or the word random, got {text!r}") from None
     if not 0 <= value < 2**63:
         raise argparse.ArgumentTypeError(f"a seed lies between 0 and 2**63 - 1, got {text}")
     return value

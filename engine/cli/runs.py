@@ -27,7 +27,11 @@ def add_commands(commands: options.Commands) -> None:
     run.add_argument(
         "--agent", default=DEFAULT_AGENT, help="URL of an A2A agent, or builtin:NAME (default: %(default)s)"
     )
-    run.add_argument("--seed", type=options.seed, help="draw other tasks, markets and noise (default: the config's)")
+    run.add_argument(
+        "--seed",
+        type=options.seed,
+        help="draw other tasks, markets and noise: a number, or `random` (default: the config's)",
+    )
     run.add_argument("--out", metavar="DIR", type=Path, help="run folder, new or empty (default: runs/<run id>)")
     run.add_argument("--backend", choices=("serial", "ray"), help="where tasks and tool servers run")
     run.add_argument("--ports", choices=("fixed", "auto"), help="MCP servers on 8101-8106, or on free ports")
