@@ -12,7 +12,7 @@ from typing import Any
 from engine import __version__
 from engine.config import RunConfig
 from engine.execute import Limits
-from engine.sampling import derive_seed, draw
+from engine.sampling import data_hash, derive_seed, draw
 from engine.store import digest
 from evaluators import registry
 from evaluators.contract import Case
@@ -51,11 +51,9 @@ class Plan:
 def plan(config: RunConfig, *, agent_digest: str) -> Plan:
     """Draw the cases and name the cells. Only the keys depend on the agent, never the tasks."""
     data_hashes = {}
-    for entry in config.datasets:
-        dataset = registry.get(entry.type)
-        data_hashes[f"{entry.type}@{dataset.version}:{digest(entry.options())[:12]}"] = dataset.data_hash(
-            entry.options()
-        )
+    for position, entry in enumerate(config.datasets):
+        name = f"{entry.type}@{registry.get(entry.type).version}:{digest(entry.options())[:12]}"
+        data_hashes[name] = data_hash(config, position)
     versions = package_versions()
     seed = config.sampling.seed
     cells = []

@@ -91,6 +91,9 @@ class JudgeConfig(Record):
     base_url: str | None = None
     api_key_env: str = "OPENAI_API_KEY"
     temperature: Annotated[float, Field(ge=0)] = 0.0
+    timeout_s: Annotated[float, Field(gt=0)] = 60.0
+    attempts: Annotated[int, Field(ge=1, le=10)] = 3
+    concurrency: Annotated[int, Field(ge=1, le=64)] = 4
 
 
 class DebateConfig(Record):

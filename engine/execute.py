@@ -12,6 +12,7 @@ from engine.agent_client import Agent, AgentFailure, Conversation, Usage
 from engine.oracle import Oracle
 from engine.tool_access import ToolAccess
 from evaluators.contract import Case, Score, Session, Task
+from evaluators.judge import JudgeUnavailable, RubricSession
 from mcp_servers.access import Grant
 
 
@@ -135,11 +136,15 @@ async def _judge(
     """Score what was said and add what was called."""
     try:
         calls = await tools.finish(grant)
+        if not failure and len(calls) > limits.max_tool_calls:
+            failure = f"limit: {len(calls)} tool calls of {limits.max_tool_calls}"
         score = await asyncio.to_thread(session.score)
+    except JudgeUnavailable as error:
+        if not failure:
+            return _record(task, course, "infra_unavailable", f"not judged: {error}", calls=calls) | {"unjudged": True}
+        score = Score(0.0, False)
     except Exception as error:
         return _record(task, course, "infra_unavailable", f"harness failure: {type(error).__name__}: {error}")
-    if not failure and len(calls) > limits.max_tool_calls:
-        failure = f"limit: {len(calls)} tool calls of {limits.max_tool_calls}"
     if failure:
         return _record(task, course, "agent_error", failure, failed_score(score, failure), calls)
     return _record(task, course, "passed" if score.passed else "failed", score.reason, score, calls)
@@ -187,21 +192,32 @@ def _record(
 
 
 def replay(case: Case, record: dict[str, Any]) -> dict[str, Any]:
-    """Score a stored transcript again, without the agent: the same replies through a fresh session."""
-    if record["state"] == "infra_unavailable":
+    """Score a stored transcript again, without the agent: the same replies through a fresh session.
+
+    A judge's stored verdicts are used again; what it was not asked yet, it is asked now.
+    """
+    if record["state"] == "infra_unavailable" and not record.get("unjudged"):
         return record
     session = case.open()
+    if isinstance(session, RubricSession):
+        session.recall(record["details"])
     session.opening()
     replies = [turn["text"] for turn in record["transcript"] if turn["role"] == "agent"]
     for text in replies:
         session.reply(text)
-    score = session.score()
+    try:
+        score = session.score()
+    except JudgeUnavailable as error:
+        if record["state"] != "agent_error":
+            return record | {"state": "infra_unavailable", "reason": f"not judged: {error}", "unjudged": True}
+        score = Score(0.0, False)
     if record["state"] == "agent_error":
         score = failed_score(score, record["reason"])
         state, reason = "agent_error", record["reason"]
     else:
         state, reason = ("passed" if score.passed else "failed"), score.reason
-    return record | {
+    judged = {name: value for name, value in record.items() if name != "unjudged"}
+    return judged | {
         "state": state,
         "reason": reason,
         "value": score.value,

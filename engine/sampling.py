@@ -6,11 +6,13 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from engine.config import DatasetConfig, RunConfig
 from engine.errors import ConfigError
 from evaluators import registry
 from evaluators.contract import Case
+from evaluators.judge import RubricDataset
 
 DEFAULT_LIMIT = 4
 
@@ -21,10 +23,26 @@ def derive_seed(seed: int, *names: str) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
+def dataset_options(entry: DatasetConfig, config: RunConfig) -> dict[str, Any]:
+    """Return the options that a dataset gets: its own of the entry, and the run's judge where it needs one."""
+    options = entry.options()
+    if config.judge is not None and isinstance(registry.get(entry.type), RubricDataset):
+        options["judge"] = config.judge.model_dump(mode="json")
+    return options
+
+
+def data_hash(config: RunConfig, position: int) -> str:
+    """Return the hash of what the scores of the config's dataset at ``position`` depend on."""
+    entry = config.datasets[position]
+    try:
+        return registry.get(entry.type).data_hash(dataset_options(entry, config))
+    except ValueError as error:
+        raise ConfigError(f"datasets[{position}] ({entry.type}): {error}") from error
+
+
 def draw(config: RunConfig) -> list[Case]:
     """Return the run's cases in playing order; the same config and seed give the same list."""
-    seed = config.sampling.seed
-    groups = [_draw_dataset(entry, position, seed) for position, entry in enumerate(config.datasets)]
+    groups = [_draw_dataset(config, position) for position in range(len(config.datasets))]
     cases = _sample(groups, config)
     twice = [task_id for task_id, count in Counter(case.task.task_id for case in cases).items() if count > 1]
     if twice:
@@ -32,14 +50,16 @@ def draw(config: RunConfig) -> list[Case]:
     return cases
 
 
-def _draw_dataset(entry: DatasetConfig, position: int, seed: int) -> list[Case]:
+def _draw_dataset(config: RunConfig, position: int) -> list[Case]:
+    entry = config.datasets[position]
     dataset = registry.get(entry.type)
     limit = DEFAULT_LIMIT if entry.limit is None and entry.limit_per_task is None else entry.limit
     per_task = entry.limit_per_task
     wanted = limit if limit is not None else per_task * max(1, len(entry.task_types or ())) if per_task else 0
     count = wanted * (4 if per_task else 1)
+    seed = derive_seed(config.sampling.seed, entry.type)
     try:
-        cases = list(dataset.draw(seed=derive_seed(seed, entry.type), count=count, options=entry.options()))
+        cases = list(dataset.draw(seed=seed, count=count, options=dataset_options(entry, config)))
     except ValueError as error:
         raise ConfigError(f"datasets[{position}] ({entry.type}): {error}") from error
     return _cap_per_category(cases, per_task)[:wanted]

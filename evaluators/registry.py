@@ -14,6 +14,9 @@ DATASETS: dict[str, str] = {
     "options": "evaluators.options:DATASET",
     "crypto": "evaluators.crypto:DATASET",
     "professional": "evaluators.professional:DATASET",
+    "prbench": "evaluators.prbench:DATASET",
+    "public_csv": "evaluators.public_csv:DATASET",
+    "gdpval": "evaluators.gdpval:DATASET",
 }
 """Name in a config -> ``module:attribute``, imported when a run uses it."""
 

@@ -16,9 +16,12 @@ import pytest
 
 from evaluators import registry
 from evaluators.contract import SECTIONS, Case, Score
+from evaluators.judge import RubricDataset
 from mcp_servers.catalog import SERVERS
 
-NAMES = tuple(registry.DATASETS)
+NAMES = tuple(name for name in registry.DATASETS if not isinstance(registry.get(name), RubricDataset))
+"""Datasets that draw without a file and score without a judge. The others have tests with a fake judge of their own."""
+
 COUNTS = {"crypto": 2}
 """Cases drawn a dataset; 30 where nothing is said."""
 

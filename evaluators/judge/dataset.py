@@ -1,0 +1,197 @@
+"""A dataset of questions with rubrics that the user fetches: files in, judged cases out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from pathlib import Path
+
+from evaluators.contract import Case, Json, Score, Section, Task, question_message
+from evaluators.drawing import chosen, require_known_options, stream
+from evaluators.judge import gates
+from evaluators.judge.judging import Judged, Stored, as_details, judge_reply
+from evaluators.judge.rubric import Criterion
+from evaluators.judge.settings import JudgeSettings, read_settings
+
+OPTIONS = ("path", "hf_dataset", "task_types", "judge")
+
+
+@dataclass(frozen=True)
+class RubricItem:
+    """One question of a file.
+
+    Attributes
+    ----------
+    name
+        Stable for the file's content.
+    category
+        What the option ``task_types`` chooses by.
+    criteria
+        The rubric. Never sent to the agent.
+    stated
+        Whether the criteria state the answer's own facts, so that a right answer repeats their wording.
+    gold_text
+        Reference answer; empty where the data has none.
+    kept
+        Columns that go with every copy of the rubric (a canary), into the record and never to an agent.
+    """
+
+    name: str
+    category: str
+    question: str
+    answer_format: str
+    criteria: tuple[Criterion, ...]
+    context: Mapping[str, Json] = field(default_factory=dict)
+    stated: bool = False
+    gold_text: str = ""
+    kept: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Points:
+    """The points of a judged reply: ``value`` and ``parts`` on 0-100."""
+
+    value: float
+    parts: Mapping[str, float]
+
+
+Mark = Callable[[Sequence[Criterion], Mapping[str, bool]], Points]
+
+
+class RubricSession:
+    """One question and its reply; the verdict needs the run's judge."""
+
+    def __init__(self, task: Task, item: RubricItem, *, mark: Mark, pass_mark: float, judge: JudgeSettings | None):
+        self._task, self._item, self._mark, self._pass_mark, self._judge = task, item, mark, pass_mark, judge
+        self._reply = ""
+        self._stored = Stored()
+        self._score: Score | None = None
+
+    def opening(self) -> dict[str, Json]:
+        """Return the question."""
+        return question_message(self._task)
+
+    def reply(self, text: str) -> None:
+        """Keep the answer; the conversation is over."""
+        self._reply, self._score = text, None
+
+    def recall(self, details: Mapping[str, Json]) -> None:
+        """Take the details of an earlier score: verdicts on the same reply, criterion and judge are not asked again."""
+        self._stored = Stored(details)
+
+    def score(self) -> Score:
+        """Return the verdict; raise ``JudgeUnavailable`` when the judge is needed and cannot be had."""
+        if self._score is None:
+            self._score = self._judged_score()
+        return self._score
+
+    def oracle(self) -> str:
+        """Return the reference answer, or a text that says that there is none."""
+        return self._item.gold_text or "The data has no reference answer to this task."
+
+    def _judged_score(self) -> Score:
+        criteria = self._item.criteria
+        copies = () if self._item.stated else criteria
+        refused = gates.refusal(self._reply, message=self.opening(), criteria=copies)
+        if refused:
+            return Score(0.0, False, self._mark(criteria, dict.fromkeys((c.name for c in criteria), False)).parts,
+                         {"gate": refused}, refused)  # fmt: skip
+        task = json.dumps([self._item.question, self._item.context], ensure_ascii=False)
+        judged = judge_reply(self._reply, task=task, criteria=criteria, settings=self._judge, stored=self._stored)
+        points = self._mark(criteria, judged.met())
+        return Score(
+            points.value,
+            points.value >= self._pass_mark,
+            points.parts,
+            as_details(judged, self._judge) | {"rubric": [asdict(c) for c in criteria], **self._item.kept},
+            _reason(criteria, judged),
+        )
+
+
+def _reason(criteria: Sequence[Criterion], judged: Judged) -> str:
+    if judged.misled:
+        return "the reply makes the judge assert what is false: nothing that the judge said about it counts"
+    met = judged.met()
+    wanted = [c for c in criteria if c.weight > 0]
+    faults = [c for c in criteria if c.weight < 0 and met[c.name]]
+    code = sum(finding.by == "code" for finding in judged.findings)
+    reason = f"{sum(met[c.name] for c in wanted)} of {len(wanted)} criteria met, {code} verdicts by code"
+    return f"{reason}; {len(faults)} faults: {faults[0].text[:120]}" if faults else reason
+
+
+@dataclass(frozen=True)
+class RubricDataset:
+    """The dataset of one file format.
+
+    Attributes
+    ----------
+    as_of
+        Simulation date of every task.
+    source
+        Where the user gets the file, for the error message.
+    read
+        Reads a file or folder into items, in a fixed order; raises ``ValueError`` that names file and place.
+    mark
+        Turns verdicts into points.
+    """
+
+    name: str
+    section: Section
+    version: str
+    as_of: date
+    source: str
+    read: Callable[[Path], list[RubricItem]]
+    mark: Mark
+    pass_mark: float
+
+    def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
+        """Draw ``count`` items of the file at ``path``, or all of them when it has fewer, in an order of the seed.
+
+        Options: ``path``; ``task_types`` out of the categories in the file; ``hf_dataset`` names the source and needs
+        ``path`` beside it; ``judge`` is the run's judge.
+        """
+        items = self.read(self._path(options))
+        judge = read_settings(options)
+        kinds = chosen(options, "task_types", tuple(dict.fromkeys(item.category for item in items)))
+        items = [item for item in items if item.category in kinds]
+        stream(self.name, self.version, seed).shuffle(items)
+        return [self._case(item, judge) for item in items[:count]]
+
+    def data_hash(self, options: Mapping[str, Json]) -> str:
+        """Return the sha256 of the file, or of the files of the folder, and of what the judge's verdicts depend on."""
+        path, judge = self._path(options), read_settings(options)
+        digest = hashlib.sha256(json.dumps(judge.identity() if judge else None).encode())
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                digest.update(f"{file.name}\n{hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+        return digest.hexdigest()
+
+    def _path(self, options: Mapping[str, Json]) -> Path:
+        require_known_options(options, OPTIONS)
+        path = options.get("path")
+        if path is None:
+            named = f" hf_dataset: {options['hf_dataset']!r} is not downloaded;" if "hf_dataset" in options else ""
+            raise ValueError(f"path is missing:{named} no data is shipped with {self.name}. {self.source}")
+        if not isinstance(path, str):
+            raise ValueError(f"path must be a string, got {path!r}")
+        found = Path(path).expanduser()
+        if not found.exists():
+            raise ValueError(f"path: there is nothing at {path!r}. {self.source}")
+        return found
+
+    def _case(self, item: RubricItem, judge: JudgeSettings | None) -> Case:
+        task = Task(
+            task_id=f"{self.name}-{item.name}",
+            section=self.section,
+            dataset=self.name,
+            category=item.category,
+            family=f"{self.name}/{item.name}",
+            as_of=self.as_of,
+            question=item.question,
+            answer_format=item.answer_format,
+            context=item.context,
+        )
+        return Case(task, lambda: RubricSession(task, item, mark=self.mark, pass_mark=self.pass_mark, judge=judge))

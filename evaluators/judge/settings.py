@@ -1,0 +1,63 @@
+"""Which model judges, as the run's config says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from evaluators.contract import Json
+
+PROMPT_VERSION = "1"
+"""Counts up with every change of the prompt or of the rules on verdicts: a verdict depends on them."""
+
+
+@dataclass(frozen=True)
+class JudgeSettings:
+    """A model at an OpenAI-compatible endpoint.
+
+    Attributes
+    ----------
+    base_url
+        None for the provider's own address.
+    api_key_env
+        Name of the environment variable that holds the key; the key itself is in no config and no record.
+    timeout_s
+        Of one call.
+    attempts
+        Calls for one criterion before it stays unscored.
+    concurrency
+        Calls at a time for one reply.
+    """
+
+    model: str
+    base_url: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    temperature: float = 0.0
+    timeout_s: float = 60.0
+    attempts: int = 3
+    concurrency: int = 4
+
+    def identity(self) -> dict[str, Json]:
+        """Return what a verdict depends on: not the address, not the patience."""
+        return {"model": self.model, "temperature": self.temperature, "prompt": PROMPT_VERSION}
+
+
+def read_settings(options: Mapping[str, Json]) -> JudgeSettings | None:
+    """Return the judge in the option ``judge``, None when there is none.
+
+    Raises
+    ------
+    ValueError
+        The option is not a mapping of the fields of :class:`JudgeSettings`.
+    """
+    given: Any = options.get("judge")
+    if given is None:
+        return None
+    allowed = tuple(asdict(JudgeSettings(model="")))
+    if not isinstance(given, Mapping) or not given.get("model"):
+        raise ValueError(f"judge must be a mapping with the key model, got {given!r}")
+    unknown = [key for key in given if key not in allowed]
+    if unknown:
+        raise ValueError(f"judge: unknown key {unknown[0]!r}; allowed: {', '.join(allowed)}")
+    return JudgeSettings(**given)

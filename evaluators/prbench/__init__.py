@@ -1,0 +1,7 @@
+"""PRBench finance tasks with signed expert rubrics, read from the user's own files."""
+
+from __future__ import annotations
+
+from evaluators.prbench.dataset import DATASET
+
+__all__ = ["DATASET"]
