@@ -1,0 +1,21 @@
+"""American options on a lognormal asset: three methods, one convention of arguments.
+
+``price``, ``greeks`` and ``exercise_boundary`` are spectral collocation (the reference), ``tree_price`` is a
+Leisen-Reimer tree (cash dividends, negative rates with two boundaries), ``bjerksund_stensland_price`` a closed formula.
+"""
+
+from pricing.american.bjerksund_stensland import bjerksund_stensland_price
+from pricing.american.collocation import ACCURATE, FAST, PRECISE, Scheme, exercise_boundary, greeks, price
+from pricing.american.tree import tree_price
+
+__all__ = [
+    "ACCURATE",
+    "FAST",
+    "PRECISE",
+    "Scheme",
+    "bjerksund_stensland_price",
+    "exercise_boundary",
+    "greeks",
+    "price",
+    "tree_price",
+]
