@@ -71,7 +71,7 @@ def run(
     refused = _in_chunks(getattr(library, name), count, arrays, flags, results)
     if refused:
         raise Refused(f"{refused} arguments are out of range")
-    return tuple(jnp.from_dlpack(result).reshape(shape) for result in results)
+    return tuple(jnp.from_dlpack(result.reshape(shape)) for result in results)
 
 
 OPTION = np.dtype(
