@@ -24,7 +24,7 @@ from backtest.metrics import Summary
 from backtest.rules import DEFAULT_RULES, Rules
 from backtest.tally import Tally
 
-CHUNK = 32
+CHUNK = 64
 """Bars that are decided at once: orders and candles of a chunk stay in the cache."""
 
 Lane: TypeAlias = tuple[Account, Memory, Action, Tally]
@@ -67,7 +67,6 @@ def play(
         Market(channel.time, *(field.astype(dtype) for field in channel[1:])) for channel in (traded, observed)
     )
     memories, waiting = _look(observed, strategies, account, warmup)
-    before = traded.close[warmup - 1] if warmup else traded.open[0]
     channels = (_bars(traded, warmup), _bars(observed, warmup))
     blind = [not each.reads_account and native.available() for each in strategies]
     results: dict[int, Outcome] = {}
@@ -76,7 +75,7 @@ def play(
         if chosen:
             group = tuple(strategies[index] for index in chosen)
             start = tuple((memories[index], waiting[index]) for index in chosen)
-            outcomes = player(channels, before, group, start, rules=rules, account=account)
+            outcomes = player(channels, group, start, rules=rules, account=account)
             results |= dict(zip(chosen, outcomes, strict=True))
     return tuple(results[index] for index in range(len(strategies)))
 
@@ -118,7 +117,6 @@ def _nothing(shape: Action) -> Action:
 
 def _play_portable(
     channels: Channels,
-    before: jax.Array,
     strategies: tuple[Strategy, ...],
     start: Start,
     *,
@@ -127,81 +125,77 @@ def _play_portable(
 ) -> list[Outcome]:
     lanes = tuple((account, memory, order, tallies.start(account)) for memory, order in start)
     body = partial(_bar, strategies=strategies, rules=rules)
-    (lanes, _), _ = lax.scan(body, (lanes, before), channels)
+    lanes, _ = lax.scan(body, lanes, channels)
     return [Outcome(lane[0], lane[3]) for lane in lanes]
 
 
 def _bar(
-    carry: tuple[tuple[Lane, ...], jax.Array],
-    bars: Channels,
-    *,
-    strategies: tuple[Strategy, ...],
-    rules: Rules,
-) -> tuple[tuple[tuple[Lane, ...], jax.Array], None]:
-    lanes, close_before = carry
+    lanes: tuple[Lane, ...], bars: Channels, *, strategies: tuple[Strategy, ...], rules: Rules
+) -> tuple[tuple[Lane, ...], None]:
     traded, observed = bars
-    market_return = (traded.close - traded.funding_rate * traded.open) / close_before - 1.0
     after: list[Lane] = []
     for strategy, (account, memory, action, tally) in zip(strategies, lanes, strict=True):
         account = step(account, action, traded, rules=rules)
-        tally = tallies.add(tally, account, traded.close, market_return)
+        tally = tallies.add(tally, account, traded.close)
         memory, action = strategy.decide(memory, observed, account)
         after.append((account, memory, action, tally))
-    return (tuple(after), traded.close), None
+    return tuple(after), None
 
 
 def _play_native(
     channels: Channels,
-    before: jax.Array,
     strategies: tuple[Strategy, ...],
     start: Start,
     *,
     rules: Rules,
     account: Account,
 ) -> list[Outcome]:
-    """Alternate between deciding a chunk of bars for all strategies and passing it through their accounts."""
-    total = channels[0].close.shape[0]
+    """Alternate between deciding a chunk of bars and passing it through the accounts."""
+    traded = channels[0]
+    total = traded.close.shape[0]
     chunk = next((size for size in range(CHUNK, 7, -1) if total % size == 0), min(CHUNK, total))
     whole = total // chunk * chunk
     tally = tallies.start(account)
-    states = tuple(native.pack(account, tally) for _ in strategies)
-    body = partial(_chunk, strategies=strategies, rules=rules, account=account)
-    chunks = jax.tree.map(lambda field: field[:whole].reshape(-1, chunk, *field.shape[1:]), channels)
-    carry, _ = lax.scan(body, (states, start, before), chunks)
+    carry = (tuple(native.pack(account, tally) for _ in strategies), start)
+    body = partial(_chunk, channels=channels, strategies=strategies, rules=rules, account=account)
+    carry, _ = lax.scan(partial(body, bars=chunk), carry, jnp.arange(0, whole, chunk, dtype=jnp.int32))
     if whole < total:
-        carry, _ = body(carry, jax.tree.map(lambda field: field[whole:], channels))
+        carry, _ = body(carry, jnp.int32(whole), bars=total - whole)
     bars = tally.bars + float(total)
     return [Outcome(*native.unpack(state, bars=bars, initial=account.equity)) for state in carry[0]]
 
 
 def _chunk(
-    carry: tuple[tuple[jax.Array, ...], Start, jax.Array],
-    channels: Channels,
+    carry: tuple[tuple[jax.Array, ...], Start],
+    first: jax.Array,
     *,
+    bars: int,
+    channels: Channels,
     strategies: tuple[Strategy, ...],
     rules: Rules,
     account: Account,
-) -> tuple[tuple[tuple[jax.Array, ...], Start, jax.Array], None]:
-    states, start, before = carry
+) -> tuple[tuple[tuple[jax.Array, ...], Start], None]:
+    states, start = carry
     traded, observed = channels
-
-    closes_before = jnp.concatenate([before[None], traded.close[:-1]])
-    market_return = (traded.close - traded.funding_rate * traded.open) / closes_before - 1.0
+    places = first + jnp.arange(bars, dtype=jnp.int32)
     after: list[tuple[Memory, Action]] = []
     passed: list[jax.Array] = []
     for strategy, state, each in zip(strategies, states, start, strict=True):
         # One strategy after the other: the orders of a chunk are still in the cache when their account meets them.
-        each, order = lax.scan(partial(_decided, strategy=strategy, account=account), each, observed)
+        decide = partial(_decided, observed=observed, strategy=strategy, account=account)
+        each, order = lax.scan(decide, each, places)
         after.append(each)
-        columns = _columns(order)
-        passed.append(native.advance(state, candles=traded[1:], market_return=market_return, rules=rules, **columns))
-    return (tuple(passed), tuple(after), traded.close[-1]), None
+        passed.append(
+            native.advance(state, candles=traded[1:], market_return=None, rules=rules, first=first, **_columns(order))
+        )
+    return (tuple(passed), tuple(after)), None
 
 
 def _decided(
-    start: tuple[Memory, Action], bar: Market, *, strategy: Strategy, account: Account
+    start: tuple[Memory, Action], place: jax.Array, *, observed: Market, strategy: Strategy, account: Account
 ) -> tuple[tuple[Memory, Action], Action]:
     memory, waiting = start
+    bar = Market(*(lax.dynamic_index_in_dim(field, place, 0, keepdims=False) for field in observed))
     return strategy.decide(memory, bar, account), waiting
 
 

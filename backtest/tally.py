@@ -39,7 +39,8 @@ class Tally(NamedTuple):
     below, longest_below
         Bars since the last peak; the longest such run.
     market_product
-        Sum of the product of the account's and the market's return (funding included) of each bar.
+        Sum of the product of the account's and the market's return (funding included) of each bar; NaN where it was
+        not asked for.
     """
 
     bars: jax.Array
@@ -88,7 +89,7 @@ def start(account: Account) -> Tally:
     )
 
 
-def add(tally: Tally, account: Account, close: jax.Array, market_return: jax.Array) -> Tally:
+def add(tally: Tally, account: Account, close: jax.Array, market_return: jax.Array | None = None) -> Tally:
     """Return the tally with one more bar.
 
     Parameters
@@ -96,7 +97,8 @@ def add(tally: Tally, account: Account, close: jax.Array, market_return: jax.Arr
     account
         After the bar.
     close, market_return
-        Close of the bar; what a long of one times equity earned in it, funding included.
+        Close of the bar; what a long of one times equity earned in it, funding included (``market_product`` is NaN
+        without it).
     """
     equity = account.equity
     # Not a quotient minus 1: an account that did not move has a return of exactly 0.
@@ -126,7 +128,7 @@ def add(tally: Tally, account: Account, close: jax.Array, market_return: jax.Arr
         worst_trough=jnp.where(worse, equity, tally.worst_trough),
         below=below,
         longest_below=jnp.maximum(tally.longest_below, below),
-        market_product=tally.market_product + change * market_return,
+        market_product=tally.market_product + change * (math.nan if market_return is None else market_return),
     )
 
 

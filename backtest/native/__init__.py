@@ -14,8 +14,9 @@ import platform
 import shutil
 import subprocess
 import tempfile
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -107,12 +108,13 @@ def advance(
     state: jax.Array,
     *,
     candles: tuple[jax.Array, ...],
-    market_return: jax.Array,
+    market_return: jax.Array | None,
     kind: jax.Array,
     size: jax.Array,
     stop_loss: jax.Array | None = None,
     take_profit: jax.Array | None = None,
     rules: Rules,
+    first: jax.Array | int = 0,
 ) -> jax.Array:
     """Return the packed state after some bars; pure, for use within ``jit``.
 
@@ -124,16 +126,41 @@ def advance(
         Open, high, low, close, volume and funding rate, ``[bars, lanes]``, or ``[bars, 1]`` for one market shared by
         all accounts.
     market_return
-        Shaped like the candles; see ``backtest.tally.add``.
+        Shaped like the candles; see ``backtest.tally.add``. None makes ``Tally.market_product`` NaN.
     kind, size, stop_loss, take_profit
-        The orders that wait at each open, ``[bars, lanes]``; both stops None when no order has any.
+        The orders that wait at each open, ``[some bars, lanes]``; both stops None when no order has any.
+    first
+        The bar that meets the first of the orders. Candles are read where they lie, so a chunk of orders costs no copy.
     """
+    lanes, width = state.shape[1], 64 // state.dtype.itemsize
+    if lanes < width:
+        more = partial(_widened, lanes=lanes, width=width)
+        after = advance(
+            more(state),
+            candles=tuple(more(field) for field in candles),
+            market_return=more(market_return),
+            kind=more(kind),
+            size=more(size),
+            stop_loss=more(stop_loss),
+            take_profit=more(take_profit),
+            rules=rules,
+            first=first,
+        )
+        return after[:, :lanes]
     dtype = state.dtype
     name, _ = TARGETS[dtype.name]
     none = jnp.zeros((0, 0), dtype)
     call = jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(state.shape, dtype), vmap_method="sequential")
     stops = (none if each is None else each.astype(dtype) for each in (stop_loss, take_profit))
+    start = jnp.asarray(first, jnp.int32)
     numbers = jnp.stack([jnp.asarray(value, dtype) for value in rules])
-    columns = (field.astype(dtype) for field in (*candles, market_return))
-    after: jax.Array = call(state, *columns, kind.astype(jnp.int32), size.astype(dtype), *stops, numbers)
-    return after
+    columns = [none if field is None else field.astype(dtype) for field in (*candles, market_return)]
+    result: jax.Array = call(state, *columns, kind.astype(jnp.int32), size.astype(dtype), *stops, numbers, start)
+    return result
+
+
+def _widened(field: Any, *, lanes: int, width: int) -> Any:
+    """Return ``[bars, lanes]`` with its last lane repeated up to a full vector register; other shapes as they are."""
+    if field is None or field.shape[1] != lanes:
+        return field
+    return jnp.concatenate([field, jnp.repeat(field[:, -1:], width - lanes, axis=1)], axis=1)

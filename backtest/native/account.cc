@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#ifdef __AVX512DQ__
+#include <immintrin.h>
+#endif
 
 #include "xla/ffi/api/ffi.h"
 
@@ -40,6 +43,13 @@ template <typename T, int W> struct Block {
   static V load(const T* p) { V v; std::memcpy(&v, p, sizeof v); return v; }
   static void store(T* p, V v) { std::memcpy(p, &v, sizeof v); }
   static bool any(M m) {
+#ifdef __AVX512DQ__
+    if constexpr (sizeof(M) == 64) {
+      __m512i bits;
+      std::memcpy(&bits, &m, sizeof bits);
+      return sizeof(T) == 8 ? _mm512_movepi64_mask(bits) != 0 : _mm512_movepi32_mask(bits) != 0;
+    }
+#endif
     I all = 0;
     for (int i = 0; i < W; ++i) all |= m[i];
     return all != 0;
@@ -66,7 +76,8 @@ template <typename T> struct Costs {
 };
 
 template <typename T> struct Bars {
-  const T *open, *high, *low, *close, *volume, *funding, *market_return;
+  const T *open, *high, *low, *close, *volume, *funding;
+  const T* market_return;  // null when the product with it is not asked for
   int64_t lanes;  // 1 when all accounts trade one market
 };
 
@@ -122,11 +133,12 @@ template <typename T, int W> struct Accounts : Block<T, W> {
     row[TAKE] = B::pick(where, nan(), row[TAKE]);
   }
 
-  M liquidate_at_open(V open, V volume, const Costs<T>& c) {
+  template <typename At>
+  M liquidate_at_open(V open, const T* volume, int64_t t, const At& at, const Costs<T>& c) {
     V position = row[POSITION];
     M broken = (position != 0) & (row[CASH] + position * open <= c.maintenance * B::abs(position) * open);
     if (B::any(broken)) {
-      leave(broken, open, volume, B::splat(c.fee + c.liquidation_fee), c);
+      leave(broken, open, at(volume, t), B::splat(c.fee + c.liquidation_fee), c);
       count(LIQUIDATIONS, broken);
       flag(broken, LIQUIDATED | ORDER_CANCELLED);
     }
@@ -199,7 +211,8 @@ template <typename T, int W> struct Accounts : Block<T, W> {
     flag(take_refused, TAKE_PROFIT_REFUSED);
   }
 
-  void exits(V open, V high, V low, V volume, const Costs<T>& c) {
+  template <typename At>
+  void exits(V open, V high, V low, const T* volume, int64_t t, const At& at, const Costs<T>& c) {
     V position = row[POSITION], size = B::abs(position);
     M held = position != 0, is_long = position > 0;
     V adverse_price = B::pick(is_long, low, high), best_price = B::pick(is_long, high, low);
@@ -223,7 +236,7 @@ template <typename T, int W> struct Accounts : Block<T, W> {
     V price = B::pick(takes, row[TAKE], side * B::min(level, side * open));
     M liquidated = adverse & ~stopped_first;
     V fee_rate = c.fee + B::only(liquidated, B::splat(c.liquidation_fee));
-    leave(out, B::pick(out, price, open), volume, fee_rate, c);
+    leave(out, B::pick(out, price, open), at(volume, t), fee_rate, c);
     count(LIQUIDATIONS, liquidated);
     flag(liquidated, LIQUIDATED);
     flag(adverse & stopped_first, STOPPED);
@@ -259,39 +272,47 @@ template <typename T, int W> struct Accounts : Block<T, W> {
 
   void pass(const Bars<T>& b, const Orders<T>& o, int64_t bars, int64_t lanes, int64_t lane, const Costs<T>& c) {
     auto at = [&](const T* p, int64_t t) {
-      return b.lanes == 1 ? B::splat(p[t]) : B::load(p + t * b.lanes + lane);
+      if (b.lanes == 1) return B::splat(p[t]);
+      const T* here = p + t * b.lanes + lane;
+      // The same bar of the next block: rows lie far apart, which the hardware does not foresee.
+      __builtin_prefetch(here + W);
+      return B::load(here);
     };
     for (int64_t t = 0; t < bars; ++t) {
-      V open = at(b.open, t), volume = at(b.volume, t), rate = at(b.funding, t);
+      V open = at(b.open, t), rate = at(b.funding, t);
+      M cancelled = M{};
       events = M{};
-      if (B::any(rate != 0)) {
-        V paid = row[POSITION] * open * rate;
-        row[CASH] -= paid;
-        row[FUNDING] += paid;
+      if (B::any(row[POSITION] != 0)) {
+        if (B::any(rate != 0)) {
+          V paid = row[POSITION] * open * rate;
+          row[CASH] -= paid;
+          row[FUNDING] += paid;
+        }
+        cancelled = liquidate_at_open(open, b.volume, t, at, c);
       }
-      M cancelled = liquidate_at_open(open, volume, c);
       typename B::K narrow;
       std::memcpy(&narrow, o.kind + t * lanes + lane, sizeof narrow);
       M kind = __builtin_convertvector(narrow, M);
-      if (B::any(kind != HOLD)) order(kind, B::load(o.size + t * lanes + lane), open, volume, cancelled, c);
+      if (B::any(kind != HOLD))
+        order(kind, B::load(o.size + t * lanes + lane), open, at(b.volume, t), cancelled, c);
       if (o.stop) place(B::load(o.stop + t * lanes + lane), B::load(o.take + t * lanes + lane), open, cancelled);
-      if (B::any(row[POSITION] != 0)) exits(open, at(b.high, t), at(b.low, t), volume, c);
-      tally(at(b.close, t), at(b.market_return, t));
+      if (B::any(row[POSITION] != 0)) exits(open, at(b.high, t), at(b.low, t), b.volume, t, at, c);
+      tally(at(b.close, t), b.market_return ? at(b.market_return, t) : nan());
     }
     row[EVENTS] = __builtin_convertvector(events, V);
   }
 };
 
 template <typename T, int W>
-int64_t run(const T* state, T* out, const Bars<T>& b, const Orders<T>& o, int64_t bars, int64_t lanes, int64_t lane,
-            const Costs<T>& c) {
-  for (; lane + W <= lanes; lane += W) {
+void run(const T* state, T* out, const Bars<T>& b, const Orders<T>& o, int64_t bars, int64_t lanes, const Costs<T>& c) {
+  for (int64_t next = 0; next < lanes; next += W) {
+    // The last block reaches back over accounts that were done already: the same once more, from the same start.
+    const int64_t lane = next + W <= lanes ? next : lanes - W;
     Accounts<T, W> accounts;
     for (int r = 0; r < ROWS; ++r) accounts.row[r] = Block<T, W>::load(state + r * lanes + lane);
     accounts.pass(b, o, bars, lanes, lane, c);
     for (int r = 0; r < ROWS; ++r) Block<T, W>::store(out + r * lanes + lane, accounts.row[r]);
   }
-  return lane;
 }
 
 template <ffi::DataType D> using In = ffi::Buffer<D, 2>;
@@ -299,19 +320,23 @@ template <ffi::DataType D> using In = ffi::Buffer<D, 2>;
 template <typename T, ffi::DataType D>
 ffi::Error Account(In<D> state, In<D> open, In<D> high, In<D> low, In<D> close, In<D> volume, In<D> funding,
                    In<D> market_return, ffi::Buffer<ffi::S32, 2> kind, In<D> size, In<D> stop, In<D> take,
-                   ffi::Buffer<D, 1> rules, ffi::ResultBuffer<D, 2> out) {
+                   ffi::Buffer<D, 1> rules, ffi::Buffer<ffi::S32, 0> start, ffi::ResultBuffer<D, 2> out) {
   const int64_t lanes = state.dimensions()[1], bars = kind.dimensions()[0], wide = open.dimensions()[1];
+  const int64_t first = start.typed_data()[0];
+  constexpr int W = 64 / sizeof(T);
+  if (lanes < W) return ffi::Error::InvalidArgument("account: fewer accounts than a vector register holds");
   if (state.dimensions()[0] != ROWS || (wide != lanes && wide != 1) || rules.dimensions()[0] != 8)
     return ffi::Error::InvalidArgument("account: shapes do not fit each other");
+  if (first < 0 || first + bars > open.dimensions()[0])
+    return ffi::Error::InvalidArgument("account: there are orders for bars that the market does not have");
   const bool stops = stop.dimensions()[0] == bars && bars > 0;
-  Bars<T> b{open.typed_data(), high.typed_data(), low.typed_data(), close.typed_data(), volume.typed_data(),
-            funding.typed_data(), market_return.typed_data(), wide};
+  auto from = [&](const In<D>& field) { return field.typed_data() + first * wide; };
+  const T* returns = market_return.dimensions()[0] ? from(market_return) : nullptr;
+  Bars<T> b{from(open), from(high), from(low), from(close), from(volume), from(funding), returns, wide};
   Orders<T> o{kind.typed_data(), size.typed_data(), stops ? stop.typed_data() : nullptr,
               stops ? take.typed_data() : nullptr};
   Costs<T> c(rules.typed_data());
-  constexpr int W = 64 / sizeof(T);
-  int64_t lane = run<T, W>(state.typed_data(), out->typed_data(), b, o, bars, lanes, 0, c);
-  run<T, 1>(state.typed_data(), out->typed_data(), b, o, bars, lanes, lane, c);
+  run<T, W>(state.typed_data(), out->typed_data(), b, o, bars, lanes, c);
   return ffi::Error::Success();
 }
 
@@ -320,7 +345,7 @@ ffi::Error Account(In<D> state, In<D> open, In<D> high, In<D> low, In<D> close, 
 #define BIND(D) \
   ffi::Ffi::Bind().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>() \
       .Arg<In<D>>().Arg<ffi::Buffer<ffi::S32, 2>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>() \
-      .Arg<ffi::Buffer<D, 1>>().Ret<ffi::Buffer<D, 2>>()
+      .Arg<ffi::Buffer<D, 1>>().Arg<ffi::Buffer<ffi::S32, 0>>().Ret<ffi::Buffer<D, 2>>()
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(AccountF64, (Account<double, ffi::F64>), BIND(ffi::F64));
 XLA_FFI_DEFINE_HANDLER_SYMBOL(AccountF32, (Account<float, ffi::F32>), BIND(ffi::F32));

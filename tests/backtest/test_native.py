@@ -112,6 +112,17 @@ def test_every_field_of_the_account_is_that_of_the_portable_step(
         assert (np.abs(one - other) <= 1e-9 * np.abs(other) + scale).all(), name
 
 
+def test_a_few_accounts_fit_a_register_that_holds_more() -> None:
+    market, orders = drawn(128, 0.1, 0.0)
+    rules = Rules(maintenance_margin=0.1, impact_bps=800.0)
+    some = Market(market.time, *(field[:, 8:] for field in market[1:]))
+    account = acc.open_account(shape=(LANES - 8,))
+    ours = compiled()(some, acc.Action(*(field[:, 8:] for field in orders)), rules, account)
+    whole = compiled()(market, orders, rules, acc.open_account(shape=(LANES,)))
+    for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(whole), strict=True):
+        np.testing.assert_array_equal(one, other[8:])
+
+
 @pytest.mark.parametrize(("bars", "warmup"), [(67, 0), (131, 7)])
 def test_a_sweep_is_the_same_with_and_without_it(bars: int, warmup: int, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = jax.random.split(jax.random.key(4), LANES)

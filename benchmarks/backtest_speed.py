@@ -1,0 +1,175 @@
+"""Goal G5: backtests with costs, funding, stops, liquidation and all metrics, against peers, a plain loop and C."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import os
+import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import backtest_plain
+import harness
+import numpy as np
+
+OURS, PORTABLE, NARROW, ONE = "ours", "ours, portable", "ours, float32", "ours, 1 thread"
+FLOOR, PLAIN, VECTORBT, BACKTESTING = (
+    "C floor, 2 threads",
+    "plain Python loop",
+    "vectorbt_cross",
+    "backtesting_py_cross",
+)
+FEE, SLIP, STOP = 5e-4, 1e-4, 0.03
+BARS, LANES, THREADS = 4096, 512, 2
+FEW = 48
+"""Markets that the slow contestants play; times are compared per bar-step."""
+
+
+def markets() -> tuple[np.ndarray, ...]:
+    """Return open, high, low, close, volume and funding ``[bars, lanes]``."""
+    import jax
+
+    from backtest import simulators
+
+    keys = jax.random.split(jax.random.key(0), LANES)
+    drawn = jax.vmap(lambda key: simulators.simulate(key, bars=BARS))(keys)
+    return tuple(np.ascontiguousarray(np.asarray(field).T) for field in drawn[1:])
+
+
+def strategy(stop: float):
+    """Return the moving-average cross of the engine with a stop on every order."""
+    import jax.numpy as jnp
+
+    from backtest.episode import Strategy
+    from backtest.strategies import moving_average_cross
+
+    plain = moving_average_cross(12, 26)
+
+    def decide(memory, bar, account):
+        memory, order = plain.decide(memory, bar, account)
+        side = order.size
+        level = jnp.where(order.kind == 0, jnp.nan, bar.close * (1.0 - side * stop))
+        return memory, order._replace(stop_loss=level)
+
+    return Strategy(init=plain.init, decide=decide, reads_account=False)
+
+
+def ours(columns: tuple[np.ndarray, ...], *, threads: int, dtype: type = np.float64, portable: bool = False):
+    """Return a call that plays all markets and gives all measures, from some Python threads."""
+    import jax
+    import jax.numpy as jnp
+
+    from backtest import batch, native, tally
+    from backtest.account import open_account
+    from backtest.market import Market
+    from backtest.rules import DEFAULT_RULES
+
+    played = (strategy(STOP),)
+    time = jnp.arange(BARS) * 3600.0
+    parts = [Market(time, *(jnp.asarray(c, dtype) for c in cut)) for cut in _cut(columns, threads)]
+
+    @jax.jit
+    def play(market: Market):
+        account = open_account(shape=(market.close.shape[1],), dtype=dtype)
+        (one,) = batch.play(market, market, played, rules=DEFAULT_RULES, account=account)
+        return tally.summarise(one.tally, one.account.ledger, bars=BARS, bars_per_year=8760.0)
+
+    chosen = native.available
+    native.available = (lambda: False) if portable else chosen
+    for part in parts:
+        jax.block_until_ready(play(part))
+    native.available = chosen
+    pool = ThreadPoolExecutor(threads)
+    return lambda: list(pool.map(lambda part: jax.block_until_ready(play(part)), parts))
+
+
+def _cut(columns: tuple[np.ndarray, ...], threads: int) -> list[tuple[np.ndarray, ...]]:
+    pieces = [np.array_split(column, threads, axis=1) for column in columns]
+    return [tuple(np.ascontiguousarray(each) for each in piece) for piece in zip(*pieces, strict=True)]
+
+
+def floor(columns: tuple[np.ndarray, ...]) -> Callable[[], object] | None:
+    """Return a call of the C loop over the same markets on two threads, compiled with -ffast-math."""
+    library = harness.compile_c(
+        Path(__file__).with_name("backtest_floor.c").read_text(),
+        flags=["-x", "c++", "-O3", "-march=native", "-ffast-math"],
+    )
+    if library is None:
+        return None
+    numbers = [ctypes.c_double(value) for value in (FEE, SLIP, 3.0, 0.005, STOP)]
+    parts = _cut(columns, THREADS)
+    pool = ThreadPoolExecutor(THREADS)
+
+    def part(piece: tuple[np.ndarray, ...]) -> np.ndarray:
+        lanes = piece[0].shape[1]
+        state = np.zeros((24, lanes))
+        state[0] = state[1] = piece[3][0]
+        state[3] = state[6] = state[7] = state[20] = 10_000.0
+        arrays = [ctypes.c_void_p(piece[index].ctypes.data) for index in (0, 1, 2, 3, 5)]
+        library.backtest(
+            ctypes.c_int64(BARS), ctypes.c_int64(lanes), *arrays, *numbers, ctypes.c_void_p(state.ctypes.data)
+        )
+        return state[7]
+
+    return lambda: list(pool.map(part, parts))
+
+
+def plain(columns: tuple[np.ndarray, ...]) -> Callable[[], object]:
+    """Return a call of the plain Python loop over one market."""
+    bars = [tuple(row) for row in np.stack([columns[index][:, 0] for index in (0, 1, 2, 3, 5)], axis=1).tolist()]
+    return lambda: backtest_plain.cross(bars, FEE, SLIP, STOP)
+
+
+class BacktestPeers(harness.Peers):
+    """The peers of this benchmark, which live in another file than those of ``pricing``."""
+
+    def __init__(self, python: str) -> None:
+        super().__init__(None)
+        script = str(Path(__file__).with_name("backtest_peers.py"))
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen([python, script], stdin=pipe, stdout=pipe, text=True, bufsize=1)
+
+
+def main() -> None:
+    """Run all contestants in turn, print the table and the goals."""
+    options = harness.arguments(__doc__ or "")
+    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_prefer_vector_width=512")
+    from backtest import native
+
+    columns = markets()
+    contestants: dict[str, Callable[[], object]] = {
+        OURS: ours(columns, threads=THREADS),
+        ONE: ours(columns, threads=1),
+        NARROW: ours(columns, threads=THREADS, dtype=np.float32),
+        PORTABLE: ours(columns, threads=THREADS, portable=True),
+        PLAIN: plain(columns),
+    }
+    work = dict.fromkeys((OURS, ONE, NARROW, PORTABLE, FLOOR), float(BARS * LANES))
+    work |= {PLAIN: float(BARS), VECTORBT: float(BARS * FEW), BACKTESTING: float(BARS)}
+    compiled = floor(columns)
+    if compiled is not None:
+        contestants[FLOOR] = compiled
+    if options.peers_python:
+        few = {name: columns[index][:, :FEW] for index, name in enumerate(("open", "high", "low", "close", "volume"))}
+        peers = BacktestPeers(options.peers_python)
+        contestants |= peers.calls([VECTORBT, BACKTESTING], {**few, "fee": FEE, "slippage": SLIP})
+    timed = harness.alternate(contestants, work=1.0, rounds=options.rounds)
+    results = [dataclasses.replace(result, work=work[result.name]) for result in timed]
+    by_name = {result.name: result for result in results}
+    for result in results:
+        rate = 1e3 / result.nanoseconds
+        print(f"{result.name:24} {result.nanoseconds:12.2f} ns a bar-step   {rate:10.2f} million bar-steps/s")
+    print(f"C++ account: {native.status()}")
+    goals = {}
+    for name, wanted in ((VECTORBT, 40.0), (BACKTESTING, 1200.0), (PLAIN, 400.0), (FLOOR, 0.6)):
+        if name in by_name:
+            reached = by_name[name].nanoseconds / by_name[OURS].nanoseconds
+            goals[name] = harness.goal(f"speed relative to {name}", reached=reached, wanted=wanted)
+    notes = {"bars": BARS, "markets": LANES, "threads": THREADS, "account": native.status()}
+    print(harness.record("backtest", results, goals=goals, notes=notes))
+
+
+if __name__ == "__main__":
+    main()
