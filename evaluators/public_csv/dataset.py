@@ -47,7 +47,7 @@ def parse_rubric(text: str) -> list[dict[str, Any]]:
     """
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         try:
             found = ast.literal_eval(text.strip())
         except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
