@@ -37,7 +37,7 @@ def floor(x: dict[str, object], threads: int):
     edges = [round(size * part / threads) for part in range(threads + 1)]
     pool = ThreadPoolExecutor(threads)
 
-    def call() -> np.ndarray:
+    def call() -> list[np.ndarray]:
         out = [np.empty(size) for _ in range(6)]
 
         def part(start: int) -> None:
@@ -57,7 +57,7 @@ def floor(x: dict[str, object], threads: int):
             )
 
         list(pool.map(part, range(threads)))
-        return out[0]
+        return out
 
     return call
 

@@ -21,7 +21,7 @@ SMALLEST_BATCH = 4096
 """Below this many options a jitted call is as fast, and results stay those of the jitted kernels."""
 
 _ALIGNMENT = 64
-_SMALLEST_CHUNK = 1 << 14
+_SMALLEST_CHUNK = 1 << 13
 
 
 class _Column(ctypes.Structure):
@@ -174,7 +174,7 @@ def _in_chunks(
     function.restype = ctypes.c_int64  # type: ignore[attr-defined]
 
     # Two chunks a core even out cores of unequal speed.
-    length = max(-(-count // (2 * (os.cpu_count() or 1))), _SMALLEST_CHUNK)
+    length = max(count // (2 * (os.cpu_count() or 1)) // _SMALLEST_CHUNK, 1) * _SMALLEST_CHUNK
 
     def chunk(start: int) -> int:
         size = min(length, count - start)

@@ -4,12 +4,16 @@
 
 #include <stdint.h>
 #include <string.h>
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
 #if !defined(__FP_FAST_FMA)
 #error "the compensated products need a fused multiply-add in hardware"
 #endif
 
-#define BLOCK 512
+#define BLOCK 256
+#define PAST_CACHE 32768
 #define INLINE static inline __attribute__((always_inline))
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
@@ -338,6 +342,21 @@ static int64_t infinite(const double *block, int64_t count) {
     return found;
 }
 
+/* Results too many for the cache go past it, which saves reading their old content. */
+static void deliver(double *to, const double *from, int64_t count, int past_cache) {
+#if defined(__AVX512F__)
+    if (past_cache && (uintptr_t)to % 64 == 0) {
+        int64_t i = 0;
+        for (; i + 8 <= count; i += 8) _mm512_stream_pd(to + i, _mm512_load_pd(from + i));
+        for (; i < count; i++) to[i] = from[i];
+        _mm_sfence();
+        return;
+    }
+#endif
+    (void)past_cache;
+    memcpy(to, from, (size_t)count * sizeof *to);
+}
+
 INLINE int64_t price_all(
     int64_t count, const Column *columns, const uint8_t *is_call, int64_t call_step, Outputs out, int with_price,
     int with_greeks
@@ -345,6 +364,7 @@ INLINE int64_t price_all(
     double repeated[COLUMNS][BLOCK];
     uint8_t flags[BLOCK];
     const double *in[COLUMNS];
+    double results[6][BLOCK] __attribute__((aligned(64)));
     int64_t refused = 0;
     for (int c = 0; c < COLUMNS; c++)
         if (!columns[c].step) repeat(repeated[c], columns[c]);
@@ -356,14 +376,15 @@ INLINE int64_t price_all(
             if (start && !columns[c].step) continue;
             refused += c == RATE || c == YIELD ? infinite(in[c], size) : impossible(in[c], size);
         }
-        Outputs at = out;
-        if (with_price) at.price += start;
-        if (with_greeks) at.delta += start, at.gamma += start, at.theta += start, at.vega += start, at.rho += start;
+        Outputs at = {results[0], results[1], results[2], results[3], results[4], results[5]};
         const uint8_t *calls = call_step ? is_call + start : flags;
         if (with_price && smallest_deviation(in[VOLATILITY], in[TIME], size) < SERIES_BELOW)
             price_block(size, in, calls, at, with_price, with_greeks, 1);
         else
             price_block(size, in, calls, at, with_price, with_greeks, 0);
+        double *const targets[] = {out.price, out.delta, out.gamma, out.theta, out.vega, out.rho};
+        for (int result = with_price ? 0 : 1; result < (with_greeks ? 6 : 1); result++)
+            deliver(targets[result] + start, results[result], size, count >= PAST_CACHE);
     }
     return refused;
 }
