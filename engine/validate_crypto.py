@@ -14,6 +14,7 @@ import numpy as np
 WINDOWS = 96
 DECISIONS = 28
 LEAST_WINDOWS = 12
+RANDOM_DECISIONS = 20_000
 
 
 class Row(NamedTuple):
@@ -29,7 +30,7 @@ def validate_crypto(
     data: str | Path | None = None,
     *,
     windows: int = WINDOWS,
-    repeats: int = 2,
+    repeats: int | None = None,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, dict[str, float]]:
@@ -42,7 +43,8 @@ def validate_crypto(
     windows
         Windows to draw at most, spread over the intervals that the files hold; each is played with its mirror image.
     repeats
-        How often policies that draw random numbers are played, each time with other numbers.
+        How often policies that draw random numbers are played, each time with other numbers; None: as often as makes
+        some 20,000 decisions.
     seed
         Of the choice of windows and of the random policies.
     progress
@@ -60,6 +62,9 @@ def validate_crypto(
         When the folder holds no candles, or too few for one window.
     """
     openers = sessions(data, windows=windows, seed=seed)
+    if repeats is None:
+        asked = sum(session.count * session.decisions for session in (opener() for opener in openers))
+        repeats = max(1, round(RANDOM_DECISIONS / asked))
     results: dict[str, dict[str, float]] = {}
     for name, make, times in policies(repeats, seed):
         if progress is not None:

@@ -23,6 +23,7 @@ from evaluators.crypto.report import scored
 from evaluators.crypto.windows import WARMUP_BARS, Episodes, of
 
 START_EQUITY = 10_000.0
+DRIFT = 0.02
 
 RULES_TEXT = (
     "You trade several perpetual futures at once, one account of 10,000 for each episode. Reply with one JSON object "
@@ -71,7 +72,6 @@ class InteractiveSession:
         self.pending: dict[str, Decision] = {}
         self.measured: list[Measured] = []
         self.faults: Counter[str] = Counter()
-        self.orders: list[list[dict[str, Json]]] = [[] for _ in self.names]
         self.state = self.start()
         self._available: Available | None = None
 
@@ -179,12 +179,8 @@ class InteractiveSession:
     def advance(self) -> None:
         """Play the bars up to the next decision."""
         chosen = [self.pending[name] for name in self.names]
-        order = Action(
-            kind=jnp.asarray([decision.kind for decision in chosen], jnp.int32),
-            size=jnp.asarray([decision.size for decision in chosen]),
-            stop_loss=jnp.asarray([decision.stop_loss for decision in chosen]),
-            take_profit=jnp.asarray([decision.take_profit for decision in chosen]),
-        )
+        columns = [np.array(column) for column in zip(*map(as_fields, chosen), strict=True)]
+        order = Action(jnp.asarray(columns[0], jnp.int32), *(jnp.asarray(column) for column in columns[1:]))
         self.state, measured = play(self.state, order, self.next_bars(self.decision, self.every), self.rules)
         self.measured.append(measured)
         self.decision, self.asked, self.pending = self.decision + 1, 0, {}
@@ -234,9 +230,17 @@ class InteractiveSession:
         return json.dumps(rows[0] if self.chunk == 1 else {"decisions": rows})
 
 
+def as_fields(decision: Decision) -> tuple[int, float, float, float]:
+    """Return a decision as the fields of an action."""
+    return decision.kind, decision.size, decision.stop_loss, decision.take_profit
+
+
 def oracle_order(side: float, before: float, exposure: float) -> dict[str, Json]:
-    """Return the order that changes an exposure to one times equity on ``side``."""
-    if side == before:
+    """Return the order that leads to an exposure of one times equity on ``side``.
+
+    A position that is kept is left alone until price moves have taken it :data:`DRIFT` away from that size.
+    """
+    if side == before and abs(side - exposure) <= DRIFT * abs(side):
         return {"action": "HOLD", "size": 0.0}
     if side == 0.0:
         return {"action": "CLOSE", "size": 0.0}
