@@ -17,7 +17,7 @@ from jax.typing import DTypeLike
 
 from backtest import native
 from backtest import tally as tallies
-from backtest.account import Account, Action, hold, open_account, with_stops
+from backtest.account import Account, Action, hold, open_account
 from backtest.episode import Memory, Strategy, step
 from backtest.market import Market, bars_last_to_first
 from backtest.metrics import Summary
@@ -186,7 +186,7 @@ def _chunk(
         each, order = lax.scan(decide, each, places)
         after.append(each)
         passed.append(
-            native.advance(state, candles=traded[1:], market_return=None, rules=rules, first=first, **_columns(order))
+            native.advance(state, candles=traded[1:], market_return=None, rules=rules, first=first, **order._asdict())
         )
     return (tuple(passed), tuple(after)), None
 
@@ -197,12 +197,6 @@ def _decided(
     memory, waiting = start
     bar = Market(*(lax.dynamic_index_in_dim(field, place, 0, keepdims=False) for field in observed))
     return strategy.decide(memory, bar, account), waiting
-
-
-def _columns(order: Action) -> dict[str, Any]:
-    if order.stop_loss is None and order.take_profit is None:
-        return {"kind": order.kind, "size": order.size}
-    return with_stops(order)._asdict()
 
 
 @partial(jax.jit, static_argnames=("strategies", "warmup", "bars_per_year"))

@@ -128,7 +128,7 @@ def advance(
     market_return
         Shaped like the candles; see ``backtest.tally.add``. None makes ``Tally.market_product`` NaN.
     kind, size, stop_loss, take_profit
-        The orders that wait at each open, ``[some bars, lanes]``; both stops None when no order has any.
+        The orders that wait at each open, ``[some bars, lanes]``; a stop is None when no order has one.
     first
         The bar that meets the first of the orders. Candles are read where they lie, so a chunk of orders costs no copy.
     """

@@ -83,7 +83,7 @@ template <typename T> struct Bars {
 
 template <typename T> struct Orders {
   const int32_t* kind;
-  const T *size, *stop, *take;  // stop and take are null when no order has any
+  const T *size, *stop, *take;  // stop and take may be null: no order has any
 };
 
 template <typename T, int W> struct Accounts : Block<T, W> {
@@ -295,7 +295,11 @@ template <typename T, int W> struct Accounts : Block<T, W> {
       M kind = __builtin_convertvector(narrow, M);
       if (B::any(kind != HOLD))
         order(kind, B::load(o.size + t * lanes + lane), open, at(b.volume, t), cancelled, c);
-      if (o.stop) place(B::load(o.stop + t * lanes + lane), B::load(o.take + t * lanes + lane), open, cancelled);
+      if (o.stop || o.take) {
+        V stop = o.stop ? B::load(o.stop + t * lanes + lane) : nan();
+        V take = o.take ? B::load(o.take + t * lanes + lane) : nan();
+        if (B::any(B::given(stop) | B::given(take))) place(stop, take, open, cancelled);
+      }
       if (B::any(row[POSITION] != 0)) exits(open, at(b.high, t), at(b.low, t), b.volume, t, at, c);
       tally(at(b.close, t), b.market_return ? at(b.market_return, t) : nan());
     }
@@ -329,12 +333,11 @@ ffi::Error Account(In<D> state, In<D> open, In<D> high, In<D> low, In<D> close, 
     return ffi::Error::InvalidArgument("account: shapes do not fit each other");
   if (first < 0 || first + bars > open.dimensions()[0])
     return ffi::Error::InvalidArgument("account: there are orders for bars that the market does not have");
-  const bool stops = stop.dimensions()[0] == bars && bars > 0;
   auto from = [&](const In<D>& field) { return field.typed_data() + first * wide; };
   const T* returns = market_return.dimensions()[0] ? from(market_return) : nullptr;
   Bars<T> b{from(open), from(high), from(low), from(close), from(volume), from(funding), returns, wide};
-  Orders<T> o{kind.typed_data(), size.typed_data(), stops ? stop.typed_data() : nullptr,
-              stops ? take.typed_data() : nullptr};
+  Orders<T> o{kind.typed_data(), size.typed_data(), stop.dimensions()[0] ? stop.typed_data() : nullptr,
+              take.dimensions()[0] ? take.typed_data() : nullptr};
   Costs<T> c(rules.typed_data());
   run<T, W>(state.typed_data(), out->typed_data(), b, o, bars, lanes, c);
   return ffi::Error::Success();
