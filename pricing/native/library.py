@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("kernels.c")
-INCLUDED = Path(__file__).with_name("revaluation.h")
+INCLUDED = tuple(SOURCE.with_name(name) for name in ("implied_volatility.h", "revaluation.h"))
 _FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-shared", "-fPIC")
 _TIME_LIMIT_S = 60
 
@@ -35,7 +35,7 @@ def load() -> ctypes.CDLL | None:
 def _build(compiler: str) -> Path:
     """Path of the shared library, compiled if this machine has not done so yet."""
     version = subprocess.run([compiler, "--version"], capture_output=True, check=True, timeout=_TIME_LIMIT_S).stdout
-    parts = (SOURCE.read_bytes(), INCLUDED.read_bytes(), version, " ".join(_FLAGS).encode(), _processor())
+    parts = (*(path.read_bytes() for path in (SOURCE, *INCLUDED)), version, " ".join(_FLAGS).encode(), _processor())
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()[:24]
     folder = _cache_folder()
     library = folder / f"kernels-{key}.so"
