@@ -106,7 +106,6 @@ def revalue(
     if library is None:
         return None
     function = library.revalue_float if table.dtype == np.float32 else library.revalue_double
-    function.restype = None
     rows = np.ascontiguousarray(np.sort(options, order="underlying", kind="stable"))
     prices, total = np.ascontiguousarray(table), np.zeros(scenarios, table.dtype)
     numbers = np.array(moves, np.float64)
@@ -171,8 +170,6 @@ def _in_chunks(
     flags: NDArray[np.generic],
     results: Sequence[NDArray[np.generic]],
 ) -> int:
-    function.restype = ctypes.c_int64  # type: ignore[attr-defined]
-
     # Two chunks a core even out cores of unequal speed.
     length = max(count // (2 * (os.cpu_count() or 1)) // _SMALLEST_CHUNK, 1) * _SMALLEST_CHUNK
 

@@ -16,6 +16,13 @@ SOURCE = Path(__file__).with_name("kernels.c")
 INCLUDED = tuple(SOURCE.with_name(name) for name in ("implied_volatility.h", "revaluation.h"))
 _FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-shared", "-fPIC")
 _TIME_LIMIT_S = 60
+_COUNTING = (
+    "black_scholes_price",
+    "black_scholes_greeks",
+    "black_scholes_price_and_greeks",
+    "implied_volatility",
+)
+"""Functions that return how many arguments they refused."""
 
 
 @functools.cache
@@ -27,9 +34,14 @@ def load() -> ctypes.CDLL | None:
     if compiler is None:
         return None
     try:
-        return ctypes.CDLL(str(_build(compiler)))
+        library = ctypes.CDLL(str(_build(compiler)))
     except (OSError, subprocess.SubprocessError):
         return None
+    for name in _COUNTING:
+        getattr(library, name).restype = ctypes.c_int64
+    for name in ("revalue_double", "revalue_float"):
+        getattr(library, name).restype = None
+    return library
 
 
 def _build(compiler: str) -> Path:
