@@ -51,8 +51,11 @@ def connected(settings: JudgeSettings | None) -> Iterator[Ask]:
                     temperature=judge.temperature,
                     messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
                 )
+            except openai.AuthenticationError as error:
+                raise JudgeUnavailable(f"the judge {judge.model} refuses the key in {judge.api_key_env}") from error
             except openai.OpenAIError as error:
-                raise JudgeUnavailable(f"the judge {judge.model} does not answer: {type(error).__name__}") from error
+                said = f"{type(error).__name__}: {str(error)[:160]}"
+                raise JudgeUnavailable(f"the judge {judge.model} does not answer: {said}") from error
             return (answer.choices[0].message.content or "") if answer.choices else ""
 
         yield ask

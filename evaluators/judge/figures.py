@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from evaluators.answers import Refusal, parse_number
 from evaluators.answers.units import CANONICAL, PERCENT_UNITS, SCALES, UNIT_FACTORS
@@ -169,7 +169,8 @@ def decide(criterion: str, *, reply: str, task: str, only: bool = False) -> Answ
     -------
     Answer
         ``met`` when a line of the reply states every figure with its sign, its direction and most of the criterion's
-        words; ``not met`` when a figure stands nowhere in the reply; ``ask`` when neither is sure.
+        words, and no line with as much of that label states another figure; ``not met`` when a figure stands nowhere
+        in the reply; ``ask`` when neither is sure.
     """
     wanted = [figure for figure in figures(criterion) if not figure.plain_integer]
     if not wanted:
@@ -180,10 +181,10 @@ def decide(criterion: str, *, reply: str, task: str, only: bool = False) -> Answ
     if len(words(criterion)) > MAX_WORDS or _BOUND.search(criterion):
         return "ask"
     lines = [line for line in _SPLIT.split(clean(reply)) if line.strip()]
-    for place, line in enumerate(lines):
-        around = {*words(task), *words(" ".join(lines[max(0, place - HEADING_LINES) : place]))}
-        if _states(line, criterion, wanted, around):
-            return "met"
+    read = [_read_line(line, criterion, wanted, _around(lines, place, task)) for place, line in enumerate(lines)]
+    best = max((line.hits for line in read if line.kind == "states"), default=0)
+    if best and not any(line.kind == "rivals" and line.hits >= best for line in read):
+        return "met"
     if only and len(wanted) == 1 and _is_final_answer(reply, wanted[0]):
         return "met"
     return "ask"
@@ -196,25 +197,43 @@ def _is_final_answer(reply: str, wanted: Figure) -> bool:
     )
 
 
-def _states(line: str, criterion: str, wanted: Sequence[Figure], around: set[str]) -> bool:
-    """Return whether one line states the criterion: its figures and no rival, its label, its direction, unhedged.
+class _Line(NamedTuple):
+    """What a line says about a criterion, and how many words of the label stand in it."""
+
+    kind: Literal["states", "rivals", "other"]
+    hits: int
+
+
+_OTHER = _Line("other", 0)
+
+
+def _around(lines: Sequence[str], place: int, task: str) -> set[str]:
+    return {*words(task), *words(" ".join(lines[max(0, place - HEADING_LINES) : place]))}
+
+
+def _read_line(line: str, criterion: str, wanted: Sequence[Figure], around: set[str]) -> _Line:
+    """Return whether a line states the criterion (its label and figures, its direction, unhedged) or another figure.
 
     Periods stand in the line itself; other words of the label may stand in the lines before it or in the task.
     """
-    stated = figures(line)
-    for want in wanted:
-        if not any(same(figure, want) and (figure.value < 0) == (want.value < 0) for figure in stated):
-            return False
-    rivals = [f for f in stated if not f.plain_integer and not any(same(f, want) for want in wanted)]
     spoken, asked = set(words(line)), set(words(criterion))
-    if spoken & _NEGATED or (rivals and spoken & _HEDGED) or len(rivals) > MAX_RIVALS:
-        return False
-    if bool(asked & _UP) != bool(spoken & _UP) or bool(asked & _DOWN) != bool(spoken & _DOWN):
-        return False
     labels = {word for word in asked if word not in _COMMON and not _is_value(word, wanted)}
     if not labels & spoken or any(_PERIOD.fullmatch(word) and word not in spoken for word in labels):
-        return False
-    return sum(word in spoken or word in around for word in labels) >= LABEL_SHARE * len(labels)
+        return _OTHER
+    if sum(word in spoken or word in around for word in labels) < LABEL_SHARE * len(labels):
+        return _OTHER
+    stated = [figure for figure in figures(line) if not figure.plain_integer]
+    right = [figure for figure in stated if any(same(figure, want) for want in wanted)]
+    if not right:
+        alike = any(figure.percent == want.percent for figure in stated for want in wanted)
+        return _Line("rivals", len(labels & spoken)) if alike else _OTHER
+    rivals = len(stated) - len(right)
+    if spoken & _NEGATED or (rivals and spoken & _HEDGED) or rivals > MAX_RIVALS:
+        return _OTHER
+    if bool(asked & _UP) != bool(spoken & _UP) or bool(asked & _DOWN) != bool(spoken & _DOWN):
+        return _OTHER
+    signed = all(any(same(f, want) and (f.value < 0) == (want.value < 0) for f in right) for want in wanted)
+    return _Line("states", len(labels & spoken)) if signed else _OTHER
 
 
 def _is_value(word: str, wanted: Sequence[Figure]) -> bool:

@@ -19,13 +19,17 @@ RUBRIC_SHARE = 0.8
 """Share of a criterion's words that make it copied."""
 
 _EMPTY_PHRASE = (
-    r"(?:sure|certainly|of course|absolutely|great question|thank you|thanks|okay|ok|hello|hi|yes|no|n/?a|none|unknown)"
+    r"(?:sure|certainly|of course|absolutely|great question|thank you|thanks|okay|ok|hello|hi|n/?a|unknown)"
     r"|(?:thought process|solution|answer|final answer|response|analysis|step by step|result)"
-    r"|let(?:'|’)?s (?:think|solve|work|analy[sz]e|break)[^.!?\n]{0,60}"
-    r"|(?:here is|here's|below is|i will|i'll|i can help|i(?:'d| would) be happy)[^.!?\n]{0,80}"
-    r"|to (?:solve|answer) this[^.!?\n]{0,60}"
-    r"|(?:i(?:'m| am) )?(?:sorry|unable|not able)[^.!?\n]{0,120}"
-    r"|i (?:do not|don't|cannot|can't|can not|won't|will not)[^.!?\n]{0,120}|as an ai[^.!?\n]{0,120}"
+    r"|let(?:'|’)?s (?:think|solve|work|analy[sz]e|break)[^.!?:\n0-9]{0,60}"
+    r"|(?:here is|here(?:'|’)s|below is|i can help|i(?:(?:'|’)d| would) be happy)[^.!?:\n0-9]{0,80}"
+    r"|i(?:(?:'|’)ll| will)(?: now)? (?:answer|help|analy[sz]e|provide|address|start|begin|explain|work)"
+    r"[^.!?:\n0-9]{0,80}"
+    r"|to (?:solve|answer) this[^.!?:\n0-9]{0,60}"
+    r"|(?:i(?:(?:'|’)m| am) )?(?:sorry|unable to|not able to)[^.!?\n0-9]{0,120}"
+    r"|i (?:do not|don(?:'|’)t) (?:know|have)[^.!?\n0-9]{0,120}"
+    r"|i (?:cannot|can(?:'|’)t|can not|won(?:'|’)t|will not) (?:help|provide|answer|assist|give|comply|complete"
+    r"|access|fulfil|offer|do)[^.!?\n0-9]{0,120}|as an ai[^.!?\n0-9]{0,120}"
 )
 _OPENER = re.compile(rf"(?:\s*(?:{_EMPTY_PHRASE})\s*(?:[.!?:,\n]+|\Z))+\s*\Z", re.IGNORECASE)
 _VERDICT_TERM = r"(?:met|satisfied|fulfilled|passed|pass|true|full (?:marks|points|credit|score)|100%)"

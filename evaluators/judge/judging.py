@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -18,6 +19,9 @@ from evaluators.judge.rubric import Criterion
 from evaluators.judge.settings import JudgeSettings
 from evaluators.judge.text import words
 from evaluators.judge.verdict import Unreadable, Verdict, evidence_fault, parse_verdict
+
+PAUSE_S = 0.5
+"""Before a judge that did not answer is called again; doubled each time."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +165,7 @@ class _Panel:
         """Ask until a verdict can be read and its evidence holds; return the last readable one and its fault."""
         last: tuple[Verdict, str] | None = None
         trouble = ""
-        for _ in range(self._attempts):
+        for attempt in range(self._attempts):
             try:
                 verdict = parse_verdict(self._ask(SYSTEM, question_text(task=task, criterion=criterion, reply=reply)))
             except Unreadable as error:
@@ -169,6 +173,8 @@ class _Panel:
                 continue
             except JudgeUnavailable as error:
                 trouble = str(error)
+                if attempt + 1 < self._attempts:
+                    time.sleep(PAUSE_S * 2**attempt)
                 continue
             fault = evidence_fault(verdict.evidence, reply=reply, task=task) if verdict.met else ""
             if not fault:

@@ -9,11 +9,16 @@ from typing import Any
 
 import pytest
 
+from engine import build, sampling
 from engine.agent_client import Reply, Usage
+from engine.config import RunConfig, parse
+from engine.errors import ConfigError
 from engine.execute import Limits, execute, replay
 from engine.tool_access import ToolAccess
+from evaluators import registry
 from evaluators.contract import Case
 from evaluators.judge import Criterion, JudgeUnavailable, Points, RubricDataset, RubricItem, signed_share
+from evaluators.registry import DATASETS
 from mcp_servers.access import Grant
 
 CRITERIA = (
@@ -201,6 +206,43 @@ def test_stored_verdicts_are_used_again_and_another_reply_is_asked(truthful_judg
     other.reply(GOOD + "\nAnd more.")
     other.score()
     assert len(truthful_judge.asked) > calls
+
+
+HOSTILE = ("\x00", "\ud800 margin \udfff", "{" * 3000, '{"question": ' + "[" * 3000, "\U000e0041" * 50, "| x " * 9000)
+
+
+@pytest.mark.parametrize("reply", HOSTILE)
+def test_no_reply_breaks_a_session(truthful_judge, tmp_path, reply: str) -> None:
+    score = scored(case(truthful_judge.options, tmp_path), reply)
+    json.dumps([dict(score.details), score.reason], allow_nan=False, ensure_ascii=False).encode()
+    assert score.value == 0.0 and not score.passed
+
+
+def config(entry: dict[str, Any], **more: Any) -> RunConfig:
+    return parse({"name": "n", "datasets": [entry], **more}, source="n.yaml")
+
+
+@pytest.mark.parametrize("name", [name for name in DATASETS if isinstance(registry.get(name), RubricDataset)])
+def test_a_config_without_the_file_ends_in_one_line_that_says_where_to_get_it(name: str) -> None:
+    for asked in (sampling.draw, lambda given: build.plan(given, agent_digest="0")):
+        with pytest.raises(ConfigError, match=rf"^datasets\[0\] \({name}\): path is missing: .* Get "):
+            asked(config({"type": name, "hf_dataset": "owner/name", "limit": 2}))
+
+
+@pytest.mark.shared_data
+def test_the_entries_of_the_papers_load_and_a_changed_judge_is_another_run(shared_data) -> None:
+    """Paper 2, appendix C, and paper 1, listing 3, with the path of the fetched file added."""
+    entries = (
+        {"type": "prbench", "hf_dataset": "scale-ai/prbench", "path": str(shared_data / "prbench"), "limit": 2},
+        {"type": "gdpval", "hf_dataset": "openai/gdpval", "path": str(shared_data / "gdpval"), "limit": 4},
+        {"type": "public_csv", "path": str(shared_data / "vals_finance_agent" / "public.csv"), "limit": 100},
+    )
+    for entry, count in zip(entries, (2, 4, 50), strict=True):
+        made = build.plan(config(entry, judge={"model": "a"}), agent_digest="0")
+        assert len(made.cells) == count
+        assert made.data_hashes != build.plan(config(entry, judge={"model": "b"}), agent_digest="0").data_hashes
+        patient = config(entry, judge={"model": "a", "attempts": 9, "base_url": "http://localhost:1/v1"})
+        assert made.data_hashes == build.plan(patient, agent_digest="0").data_hashes
 
 
 class Speaker:

@@ -73,6 +73,10 @@ def test_a_reply_without_an_answer_is_refused_before_any_judge(reply: str, why: 
     [
         "42.1%",
         "Acme",
+        "No.",
+        "Here is the answer: 42.1%",
+        "Sure! Here is the company: Acme",
+        "I do not expect the margin to recover before freight costs fall.",
         "Sure! The gross margin was 42.1%.",
         f"{MESSAGE['question']} 42.1%, down from 44%.",
         "I don't know the exact number from memory, so I derived it: revenue 100, cost 57.9, margin 42.1%.",
@@ -165,6 +169,7 @@ def test_figures_are_read_with_sign_scale_and_unit(text: str, values: list[float
         ("2022 - 13.3%", "It was not 13.3% in 2022.", "ask"),
         ("2022 - 13.3%", "2022: 11% or 13.3%", "ask"),
         ("2022 - 13.3%", "2022: 11%, 12%, 13%, 13.3%, 14%", "ask"),
+        ("2022 - 13.3%", "2022: 13.1%\n2022: 13.2%\n2022: 13.3%", "ask"),
         ("80bps beat from low end", "An 80bps miss from the low end", "ask"),
         ("80bps beat from low end", "It was a 0.8% beat from the low end", "met"),
         ("same-store sales growth in Q4 is -0.8%", "Same-store sales growth in Q4 was 0.8%", "ask"),
