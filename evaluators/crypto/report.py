@@ -63,8 +63,8 @@ def scored(
         "equity_curves": curves(equity, window, mirrored),
     }
     reason = (
-        f"skill {skill.value:.1f} ± {1.96 * skill.se:.1f} over {len(families)} windows: "
-        f"timing {skill.timing:.1f} points, costs {skill.cost:.1f}"
+        f"skill {tenths(skill.value)} ± {tenths(1.96 * skill.se)} over {len(families)} windows: "
+        f"timing {tenths(skill.timing)} points, costs {tenths(skill.cost)}"
     )
     return Score(
         value=skill.value,
@@ -73,6 +73,11 @@ def scored(
         details=details,
         reason=reason,
     )
+
+
+def tenths(value: float) -> str:
+    """Return the value with one decimal, without a sign on zero."""
+    return f"{round(value, 1) + 0.0:.1f}"
 
 
 def plain_metrics(equity: Array, account: Account, bars_per_year: float) -> dict[str, Json]:

@@ -20,7 +20,7 @@ from evaluators.answers.typed_json import Refusal, parse_json_object
 from evaluators.contract import Json, Score, Task, question_message
 from evaluators.crypto.hindsight import available
 from evaluators.crypto.play import Measured, Played, measured_step
-from evaluators.crypto.report import PASS_POINTS, YEAR_SECONDS, scored
+from evaluators.crypto.report import PASS_POINTS, YEAR_SECONDS, scored, tenths
 from evaluators.crypto.skill import clustered_error
 from evaluators.crypto.strategy_program import program
 from evaluators.crypto.strategy_rules import BadStrategy, StrategySpec, read_strategy
@@ -149,7 +149,9 @@ def combined(scores: Sequence[Score], families: tuple[str, ...], spec: StrategyS
         "strategy_indicators": [name for name, _, _ in spec.indicators],
     }
     passed = value >= PASS_POINTS and value - 1.96 * se > 0.0
-    reason = f"skill {value:.1f} ± {1.96 * se:.1f} over {len(families)} windows and {len(scores)} market conditions"
+    reason = (
+        f"skill {tenths(value)} ± {tenths(1.96 * se)} over {len(families)} windows and {len(scores)} market conditions"
+    )
     return Score(value, passed=passed, parts={"skill": max(0.0, value)}, details=details, reason=reason)
 
 
