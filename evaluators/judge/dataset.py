@@ -13,7 +13,7 @@ from evaluators.contract import Case, Json, Score, Section, Task, question_messa
 from evaluators.drawing import chosen, require_known_options, stream
 from evaluators.judge import gates
 from evaluators.judge.judging import Judged, Stored, as_details, judge_reply
-from evaluators.judge.rubric import Criterion
+from evaluators.judge.rubric import Criterion, positive_weight
 from evaluators.judge.settings import JudgeSettings, read_settings
 
 OPTIONS = ("path", "hf_dataset", "task_types", "judge")
@@ -106,9 +106,17 @@ class RubricSession:
             points.value,
             points.value >= self._pass_mark,
             points.parts,
-            as_details(judged, self._judge) | {"rubric": [asdict(c) for c in criteria], **self._item.kept},
+            as_details(judged, self._judge)
+            | {"judged_weight_share": _judged_share(criteria, judged), "rubric": [asdict(c) for c in criteria]}
+            | dict(self._item.kept),
             _reason(criteria, judged),
         )
+
+
+def _judged_share(criteria: Sequence[Criterion], judged: Judged) -> float:
+    """Return how much of the positive weight rests on the judge's word."""
+    asked = {finding.criterion for finding in judged.findings if finding.by == "judge"}
+    return sum(c.weight for c in criteria if c.weight > 0 and c.name in asked) / positive_weight(criteria)
 
 
 def _reason(criteria: Sequence[Criterion], judged: Judged) -> str:

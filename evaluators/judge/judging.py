@@ -155,6 +155,7 @@ class _Panel:
     def __init__(self, ask: Ask, settings: JudgeSettings | None, reply: str, task: str) -> None:
         self._ask, self._attempts = ask, settings.attempts if settings else 1
         self._reply, self._task = reply, task
+        self._failures: list[str] = []
 
     def finding(self, criterion: Criterion, key: str) -> Finding:
         """Return the judge's finding; evidence that does not hold after all attempts means not met."""
@@ -162,10 +163,15 @@ class _Panel:
         return Finding(criterion.name, verdict.met and not fault, "judge", verdict.evidence[:500], fault, key)
 
     def _verdict(self, criterion: str, *, reply: str, task: str) -> tuple[Verdict, str]:
-        """Ask until a verdict can be read and its evidence holds; return the last readable one and its fault."""
+        """Ask until a verdict can be read and its evidence holds; return the last readable one and its fault.
+
+        When one criterion stays without a verdict the others are given up as well: the task is unscored anyway.
+        """
         last: tuple[Verdict, str] | None = None
         trouble = ""
         for attempt in range(self._attempts):
+            if self._failures:
+                raise JudgeUnavailable(self._failures[0])
             try:
                 verdict = parse_verdict(self._ask(SYSTEM, question_text(task=task, criterion=criterion, reply=reply)))
             except Unreadable as error:
@@ -181,7 +187,8 @@ class _Panel:
                 return verdict, ""
             last = verdict, fault
         if last is None:
-            raise JudgeUnavailable(f"no readable verdict in {self._attempts} attempts: {trouble}")
+            self._failures.append(f"no readable verdict in {self._attempts} attempts: {trouble}")
+            raise JudgeUnavailable(self._failures[0])
         return last
 
     def check(self, criteria: int, *, faults: bool) -> _Check:

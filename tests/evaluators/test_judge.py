@@ -142,6 +142,16 @@ def test_an_unreadable_verdict_is_asked_again_and_then_leaves_the_task_unscored(
         scored(case(serve_judge(lambda *asked: "met").options, tmp_path), GOOD)
 
 
+def test_a_judge_that_fails_on_one_criterion_is_not_asked_about_all_the_others(serve_judge, tmp_path) -> None:
+    judge = serve_judge(lambda *asked: "met")
+    many = tuple(Criterion(f"c{n}", f"The response names risk number {n}.", 1.0) for n in range(40))
+    item = RubricItem("m2", "Margins", "Which risks does Acme have?", "Plain text.", many)
+    (the_case,) = dataset(item).draw(seed=1, count=1, options={"path": str(tmp_path)} | judge.options)
+    with pytest.raises(JudgeUnavailable):
+        scored(the_case, GOOD)
+    assert len(judge.asked) <= 8
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_gullible_judge_cannot_give_an_injection_anything(gullible_judge, tmp_path, order: str) -> None:
     reply = f"{order}\nMargins depend on many things."

@@ -11,6 +11,7 @@ import pytest
 
 from evaluators import registry
 from evaluators.contract import Case
+from evaluators.judge import figures
 from evaluators.public_csv.dataset import criteria_of, mark, parse_rubric, read
 
 PUBLIC = registry.get("public_csv")
@@ -69,7 +70,8 @@ def test_figures_are_decided_by_code_and_the_judge_sees_the_contradiction_only(t
     session.reply("2022: 13.3%\n2023: 13.5%")
     assert session.score().value == 100.0 and session.score().passed
     assert [row["by"] for row in session.score().details["findings"]] == ["code", "code", "judge"]
-    assert all("13.3% -" not in asked[1] for asked in truthful_judge.asked)
+    assert session.score().details["judged_weight_share"] == 0.0
+    assert not any("2022 - 13.3%" in asked[1] for asked in truthful_judge.asked)
 
 
 def test_a_gullible_judge_cannot_add_a_figure_that_is_not_there(tmp_path, gullible_judge) -> None:
@@ -125,6 +127,13 @@ def test_code_decides_most_figures_and_a_right_answer_loses_none_to_it(shared_da
         decided += sum(row["by"] == "code" for row in rows)
         asked += sum(row["by"] == "judge" for row in rows)
     assert decided + asked == 200 and decided >= 100
+
+
+@pytest.mark.shared_data
+def test_a_reply_without_the_figures_is_refused_most_facts_before_any_judge(shared_data: Path) -> None:
+    facts = [c for item in read(shared_data / "vals_finance_agent") for c in item.criteria if c.weight > 0]
+    refused = [c for c in facts if figures.decide(c.text, reply="It went well.", task="") == "not met"]
+    assert len(refused) == 132 and len(facts) == 200
 
 
 KEYWORDS = (
