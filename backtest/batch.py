@@ -240,7 +240,20 @@ def evaluate(
     Arguments as in ``backtest.episode.run``, which gives the same numbers and keeps the path. Markets are not checked
     here: a sweep checks what it loads once, with ``backtest.market.check``.
     """
-    account = open_account(equity=equity, shape=market.close.shape[:-1], dtype=dtype)
     seen = market if observed is None else observed
+    if market.close.ndim == 1:
+        market, seen = (Market(*(jnp.asarray(field)[None] for field in each)) for each in (market, seen))
+        alone = evaluate(
+            market,
+            strategies,
+            rules,
+            observed=seen,
+            warmup=warmup,
+            equity=equity,
+            bars_per_year=bars_per_year,
+            dtype=dtype,
+        )
+        return Summary(*(field[:, 0] for field in alone))
+    account = open_account(equity=equity, shape=market.close.shape[:-1], dtype=dtype)
     result: Summary = _evaluate(market, seen, account, rules, tuple(strategies), warmup, bars_per_year)
     return result

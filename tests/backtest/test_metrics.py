@@ -13,6 +13,7 @@ from scipy import stats
 
 from backtest import batch, episode, metrics, simulators, strategies
 from backtest.account import Ledger
+from backtest.market import Market
 
 PATH = np.array([100.0, 101.0, 99.0, 99.0, 104.0, 102.0, 90.0, 95.0, 103.0, 110.0])
 RETURNS = np.diff(PATH) / PATH[:-1]
@@ -170,3 +171,13 @@ def test_a_sweep_reports_what_the_stored_path_reports() -> None:
                 assert np.isnan(ours[row]).all()
             else:
                 np.testing.assert_allclose(ours[row], theirs, rtol=1e-8, atol=1e-10, err_msg=name)
+
+
+def test_one_market_is_a_batch_of_one() -> None:
+    keys = jax.random.split(jax.random.key(1), 2)
+    markets = jax.vmap(lambda key: simulators.simulate(key, bars=64))(keys)
+    alone = Market(*(field[1] for field in markets))
+    played = [strategies.flat(), strategies.moving_average_cross(2, 5)]
+    one, both = batch.evaluate(alone, played), batch.evaluate(markets, played)
+    assert one.sharpe.shape == (2,)
+    np.testing.assert_allclose(one.log_growth, both.log_growth[:, 1], rtol=1e-12)
