@@ -15,6 +15,8 @@ from engine.errors import ConfigError
 from engine.sweep_config import SweepConfig, load
 
 IN_FLIGHT_PER_WORKER = 2
+IN_FLIGHT = 128
+"""Shards handed to a cluster of unknown size at once: enough to keep it busy, and no more results than fit here."""
 
 
 class Progress(NamedTuple):
@@ -174,20 +176,20 @@ def ray_results(
     config: SweepConfig, shards: list[Any], *, workers: int | None, address: str | None
 ) -> Iterator[tuple[Any, Any]]:
     """Yield shards with their rows as they are done, computed by Ray tasks; a lost worker's shards are done again."""
-    import ray
-
-    from engine.ray_session import local_ray
-
     with contextlib.ExitStack() as stack:
-        if address is not None and not ray.is_initialized():
+        if address is None:
+            # Ray reads its settings when it is imported: the session comes first.
+            from engine.ray_session import local_ray
+
+            stack.enter_context(local_ray(num_cpus=workers))
+        import ray
+
+        if not ray.is_initialized():
             ray.init(address=address, log_to_driver=False)
             stack.callback(ray.shutdown)
-        else:
-            stack.enter_context(local_ray(num_cpus=workers))
         task = ray.remote(num_cpus=1, max_retries=5)(_ray_shard)
         body = config.model_dump(mode="json")
-        cpus: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-        limit = IN_FLIGHT_PER_WORKER * (workers or int(cpus.get("CPU", 1)))
+        limit = IN_FLIGHT_PER_WORKER * workers if workers else IN_FLIGHT
         waiting = iter(shards)
         under_way: dict[Any, Any] = {}
 

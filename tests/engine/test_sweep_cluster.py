@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -22,6 +21,13 @@ from engine.sweep_store import read_results, shard_files
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(280)]
 
 ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = {
+    "RAY_AUTH_MODE": "disabled",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+}
+"""Ray reads these when it is imported, so the cluster is made by a process of its own."""
 SWEEP = {
     "name": "cluster",
     "transforms": ["baseline", "noisy"],
@@ -38,59 +44,55 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Any, str]]:
-    """Yield the cluster, its second node and its URL: one CPU a node, ports and folders of their own."""
-    for name, value in {
-        "RAY_AUTH_MODE": "disabled",
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-        "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
-    }.items():
-        monkeypatch.setenv(name, value)
+def submit_and_lose_a_node(config: Path, out: Path) -> int:
+    """Run the job on a head and a second node of one CPU each; return the shards stored when the second was killed."""
     from ray.cluster_utils import Cluster
 
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="tb-rc-", ignore_cleanup_errors=True) as folder:
-        made = Cluster(
-            initialize_head=True,
-            head_node_args={
-                "num_cpus": 1,
-                "include_dashboard": True,
-                "dashboard_host": "127.0.0.1",
-                "dashboard_port": port,
-                "temp_dir": folder,
-                "object_store_memory": 100 * 2**20,
-            },
-        )
+        head = {
+            "num_cpus": 1,
+            "include_dashboard": True,
+            "dashboard_host": "127.0.0.1",
+            "dashboard_port": port,
+            "temp_dir": folder,
+            "object_store_memory": 100 * 2**20,
+        }
+        cluster = Cluster(initialize_head=True, head_node_args=head)
+        stored: list[int] = []
         try:
-            second = made.add_node(num_cpus=1, object_store_memory=100 * 2**20)
-            yield made, second, f"http://127.0.0.1:{port}"
+            second = cluster.add_node(num_cpus=1, object_store_memory=100 * 2**20)
+
+            def lose_the_second() -> None:
+                while len(shard_files(out / "results")) < 3:
+                    time.sleep(0.02)
+                cluster.remove_node(second, allow_graceful=False)
+                stored.append(len(shard_files(out / "results")))
+
+            killer = threading.Thread(target=lose_the_second, daemon=True)
+            killer.start()
+            url = f"http://127.0.0.1:{port}"
+            state = submit(config, out=out, address=url, working_dir=ROOT, python=sys.executable, timeout_seconds=240.0)
+            assert state == "SUCCEEDED", state
+            killer.join(timeout=30.0)
         finally:
-            made.shutdown()
+            cluster.shutdown()
+    return stored[0]
 
 
-def test_a_job_that_loses_a_node_in_the_middle_gives_the_serial_result(
-    cluster: tuple[Any, Any, str], tmp_path: Path
-) -> None:
-    made, second, url = cluster
-    config = tmp_path / "sweep.yaml"
+def test_a_job_that_loses_a_node_in_the_middle_gives_the_serial_result(tmp_path: Path) -> None:
+    config, out = tmp_path / "sweep.yaml", tmp_path / "cluster"
     config.write_text(yaml.safe_dump(SWEEP))
-    out = tmp_path / "cluster"
-    stored: list[int] = []
-
-    def lose_a_node() -> None:
-        while len(shard_files(out / "results")) < 3:
-            time.sleep(0.02)
-        made.remove_node(second, allow_graceful=False)
-        stored.append(len(shard_files(out / "results")))
-
-    killer = threading.Thread(target=lose_a_node, daemon=True)
-    killer.start()
-    state = submit(config, out=out, address=url, working_dir=ROOT, python=sys.executable, timeout_seconds=240.0)
-    assert state == "SUCCEEDED"
-    killer.join(timeout=30.0)
-    assert stored and 3 <= stored[0] < 30
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    command = [sys.executable, __file__, str(config), str(out)]
+    ended = subprocess.run(
+        command, env=clean | SETTINGS | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=270
+    )
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    assert 3 <= int(ended.stdout.split()[-1]) < 30
     run_sweep(config, out=tmp_path / "serial", workers=1, report=False)
     assert read_results(out / "results").equals(read_results(tmp_path / "serial" / "results"))
-    assert os.environ["RAY_AUTH_MODE"] == "disabled"
+
+
+if __name__ == "__main__":
+    print(submit_and_lose_a_node(Path(sys.argv[1]), Path(sys.argv[2])))
