@@ -12,7 +12,8 @@ is what this command line does::
 The driver runs on the cluster, joins it with ``address="auto"`` and alone writes the results, so ``--out`` must be a
 folder that the head keeps. A lost worker's shards are computed again; a stopped job goes on with the missing shards
 when it is submitted again. The interpreter must exist at the same path on every node and hold the dependencies: a bare
-``python`` finds another one.
+``python`` finds another one. Where the cluster asks for a token, ``RAY_AUTH_MODE=token`` and ``RAY_AUTH_TOKEN_PATH``
+name it, as for every Ray command.
 """
 
 from __future__ import annotations

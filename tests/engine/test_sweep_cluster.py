@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -22,7 +23,7 @@ pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(280)]
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
-    "RAY_AUTH_MODE": "disabled",
+    "RAY_AUTH_MODE": "token",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
@@ -83,10 +84,17 @@ def submit_and_lose_a_node(config: Path, out: Path) -> int:
 def test_a_job_that_loses_a_node_in_the_middle_gives_the_serial_result(tmp_path: Path) -> None:
     config, out = tmp_path / "sweep.yaml", tmp_path / "cluster"
     config.write_text(yaml.safe_dump(SWEEP))
+    token = tmp_path / "token"
+    token.touch(mode=0o600)
+    token.write_text(secrets.token_hex(32))
     clean = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
     command = [sys.executable, __file__, str(config), str(out)]
     ended = subprocess.run(
-        command, env=clean | SETTINGS | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=270
+        command,
+        env=clean | SETTINGS | {"RAY_AUTH_TOKEN_PATH": str(token), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=270,
     )
     assert ended.returncode == 0, ended.stderr[-3000:]
     assert 3 <= int(ended.stdout.split()[-1]) < 30
