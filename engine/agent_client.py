@@ -22,7 +22,7 @@ import httpx
 
 from engine import agent_dialect, agent_http
 from engine.agent_dialect import Event, Usage, Version
-from engine.agent_failure import AgentFailure, FailureKind
+from engine.agent_failure import AgentFailure, FailureKind, printable
 
 __all__ = ["Agent", "AgentFailure", "Conversation", "FailureKind", "Reply", "Usage", "connect"]
 
@@ -117,7 +117,11 @@ async def connect(url: str, *, timeout_s: float = 30.0) -> A2AAgent:
 
 
 async def _fetch_card(client: httpx.AsyncClient, url: str) -> dict[str, Any]:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise AgentFailure("unreachable", f"agent URL {url!r}: {error}") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise AgentFailure("unreachable", f"agent URL must be http(s)://host[:port], got {url!r}")
     paths = [""] if parts.path.endswith(".json") else CARD_PATHS
@@ -195,7 +199,7 @@ class A2AAgent:
         self._client = client
         self._endpoint = endpoint
         self.card = card
-        self.name = str(card.get("name") or "unnamed agent")[:200]
+        self.name = " ".join(printable(str(card.get("name") or "unnamed agent")).split())[:200]
         self.digest = card_digest(card)
         self.url = endpoint.url
         self.version = endpoint.version

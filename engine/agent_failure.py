@@ -7,6 +7,12 @@ from typing import Literal, TypeAlias
 FailureKind: TypeAlias = Literal["unreachable", "timeout", "protocol", "too_large", "rejected", "agent_error"]
 
 
+def printable(text: str) -> str:
+    """Return foreign text as it may be stored and shown: no lone surrogates, no control or escape characters."""
+    kept = (char if char.isprintable() or char.isspace() else char.encode("unicode_escape").decode() for char in text)
+    return "".join(kept)
+
+
 class AgentFailure(Exception):
     """The agent did not give a usable reply. All of it is in the agent's power, none of it is the harness's fault.
 
@@ -21,6 +27,6 @@ class AgentFailure(Exception):
     """
 
     def __init__(self, kind: FailureKind, message: str) -> None:
-        line = " ".join(message.split())
+        line = " ".join(printable(message).split())
         super().__init__(line if len(line) <= 300 else line[:297] + "...")
         self.kind: FailureKind = kind

@@ -9,6 +9,7 @@ import json
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
 import httpx
@@ -25,6 +26,8 @@ def new_client() -> httpx.AsyncClient:
     It has no timeouts of its own apart from connecting: the caller holds the total deadline.
     """
     return httpx.AsyncClient(
+        # a cookie would tell an agent which tasks belong to one run
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         follow_redirects=False,
         trust_env=False,
         timeout=httpx.Timeout(None, connect=10.0),

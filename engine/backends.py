@@ -16,8 +16,8 @@ from engine.tool_access import ToolAccess
 class Backend(Protocol):
     """Executes one attempt of one cell."""
 
-    async def execute(self, position: int, attempt: int) -> dict[str, Any]:
-        """Play the cell at ``position`` and return its record."""
+    async def execute(self, position: int, attempt: int, *, last: bool) -> dict[str, Any]:
+        """Play the cell at ``position`` and return its record; ``last`` says that no further attempt follows."""
         ...
 
     async def close(self) -> None:
@@ -32,7 +32,7 @@ class SerialBackend:
         self._plan, self._run_id, self._agent, self._tools = made, run_id, agent, tools
         self._limits = build.limits(made.config)
 
-    async def execute(self, position: int, attempt: int) -> dict[str, Any]:
+    async def execute(self, position: int, attempt: int, *, last: bool) -> dict[str, Any]:
         """Play the cell."""
         cell = self._plan.cells[position]
         grant = cell.grant(run_id=self._run_id, attempt=attempt, max_tool_calls=self._limits.max_tool_calls)
@@ -43,6 +43,7 @@ class SerialBackend:
             agent=self._agent,
             tools=self._tools,
             limits=self._limits,
+            log_required=not last,
         )
 
     async def close(self) -> None:
@@ -65,14 +66,14 @@ class RayBackend:
         self._actors: list[Any] = [actor.remote(*arguments) for _ in range(workers)]
         self._next = 0
 
-    async def execute(self, position: int, attempt: int) -> dict[str, Any]:
+    async def execute(self, position: int, attempt: int, *, last: bool) -> dict[str, Any]:
         """Play the cell on the next worker; a lost worker is a failure of the harness."""
         import ray
 
         actor = self._actors[self._next % len(self._actors)]
         self._next += 1
         try:
-            record: dict[str, Any] = await actor.execute.remote(position, attempt)
+            record: dict[str, Any] = await actor.execute.remote(position, attempt, last=last)
         except ray.exceptions.RayError as error:
             raise WorkerLost(str(error).strip().splitlines()[-1]) from error
         return record
@@ -100,7 +101,7 @@ class Worker:
         self._backend: SerialBackend | None = None
         self._connecting = asyncio.Lock()
 
-    async def execute(self, position: int, attempt: int) -> dict[str, Any]:
+    async def execute(self, position: int, attempt: int, *, last: bool) -> dict[str, Any]:
         """Play the cell in this worker."""
         async with self._connecting:
             if self._backend is None:
@@ -108,4 +109,4 @@ class Worker:
                     Oracle() if self._url == Oracle.name else await agent_client.connect(self._url)
                 )
                 self._backend = SerialBackend(self._made, run_id=self._run_id, agent=agent, tools=self._tools)
-        return await self._backend.execute(position, attempt)
+        return await self._backend.execute(position, attempt, last=last)

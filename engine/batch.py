@@ -72,13 +72,15 @@ async def _guarded(work: Any) -> Any:
     try:
         return await task
     except asyncio.CancelledError as error:
-        raise Interrupted("stopped; finish the run with: traderbench resume RUN") from error
+        raise Interrupted("stopped; what was finished is kept: traderbench resume RUN plays the rest") from error
 
 
 async def _start(config: RunConfig, agent: str, out: Path, progress: Progress) -> dict[str, Any]:
     run_id = new_run_id(config)
     if (out / "manifest.json").exists():
         raise ConfigError(f"{out} already holds a run; finish it with: traderbench resume {out}")
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"--out {out}: this is a file; name a new or empty folder")
     async with _set_up(config, agent, progress) as setup:
         progress.stage("drawing tasks")
         made = build.plan(config, agent_digest=setup.agent.digest)
@@ -135,7 +137,7 @@ async def _play_and_report(made: Plan, store: Store, setup: Setup, progress: Pro
     finished = store.finished()
     todo = [cell for cell in made.cells if cell.key not in finished]
     progress.start(len(made.cells), len(made.cells) - len(todo))
-    with _backend(made, store.manifest()["run_id"], setup) as backend:
+    with _backend(made, setup) as backend:
         try:
             await _play(todo, backend, store, made.config, progress)
         finally:
@@ -154,7 +156,9 @@ def finish(store: Store) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _backend(made: Plan, run_id: str, setup: Setup) -> Iterator[Backend]:
+def _backend(made: Plan, setup: Setup) -> Iterator[Backend]:
+    # the agent can read its grants: the run's own name, which tells config and seed, is not for it
+    run_id = secrets.token_hex(8)
     if made.config.execution.backend == "serial":
         yield SerialBackend(made, run_id=run_id, agent=setup.agent, tools=setup.tools)
         return
@@ -186,14 +190,17 @@ async def _play(cells: Sequence[Cell], backend: Backend, store: Store, config: R
 
 
 async def _attempt(cell: Cell, backend: Backend, store: Store, *, retries: int) -> dict[str, Any]:
-    """Play one cell; a failure of the harness is tried again, a failure of the agent is not."""
+    """Play one cell; a failure of the harness is tried again, a failure of the agent is not.
+
+    Where only the judge was missing the conversation stands, and ``traderbench rescore`` judges it later.
+    """
     record: dict[str, Any] = {}
     for attempt in range(1, retries + 2):
         try:
-            record = await backend.execute(cell.position, attempt)
+            record = await backend.execute(cell.position, attempt, last=attempt == retries + 1)
         except WorkerLost as error:
             record = unavailable(cell.case.task, f"harness failure: a worker was lost: {error}")
         store.commit(key=cell.key, position=cell.position, record=record)
-        if record["state"] != "infra_unavailable":
+        if record["state"] != "infra_unavailable" or record.get("unjudged"):
             break
     return record

@@ -11,8 +11,10 @@ from typing import Any
 
 from engine import __version__
 from engine.config import RunConfig
+from engine.errors import ConfigError
 from engine.execute import Limits
 from engine.sampling import data_hash, derive_seed, draw
+from engine.score import redistribute
 from engine.store import digest
 from evaluators import registry
 from evaluators.contract import Case
@@ -71,7 +73,19 @@ def plan(config: RunConfig, *, agent_digest: str) -> Plan:
         )
         public_id = digest({"seed": seed, "task_id": task_id})[:16]
         cells.append(Cell(position, key, public_id, derive_seed(seed, task_id, "tools"), case))
+    _check_playable(config, cells)
     return Plan(config, tuple(cells), data_hashes, versions)
+
+
+def _check_playable(config: RunConfig, cells: list[Cell]) -> None:
+    """Refuse, before anything is played, a run that could not be added up afterwards."""
+    if not cells:
+        limits = ", ".join(f"{entry.type} {entry.limit}" for entry in config.datasets)
+        raise ConfigError(f"datasets: no task was drawn (limits: {limits}); at least one limit must be positive")
+    try:
+        redistribute(config.weights, sorted({cell.case.task.section for cell in cells}))
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
 
 
 def limits(config: RunConfig) -> Limits:

@@ -8,6 +8,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+import httpx
+
 from engine.agent_client import Agent, AgentFailure, Conversation, Usage
 from engine.oracle import Oracle
 from engine.tool_access import ToolAccess
@@ -54,9 +56,20 @@ def unavailable(task: Task, reason: str) -> dict[str, Any]:
 
 
 async def execute(
-    case: Case, *, public_id: str, grant: Grant, agent: Agent, tools: ToolAccess, limits: Limits
+    case: Case,
+    *,
+    public_id: str,
+    grant: Grant,
+    agent: Agent,
+    tools: ToolAccess,
+    limits: Limits,
+    log_required: bool = True,
 ) -> dict[str, Any]:
     """Play ``case`` with ``agent`` and return its record (JSON).
+
+    Where the log of tool calls cannot be read afterwards, the attempt is a failure of the harness and is repeated; with
+    ``log_required=False`` (the last attempt) the conversation is scored all the same and the record says
+    ``tool_log_missing``, because an agent that floods the servers must not thereby take a task out of its mean.
 
     The record's ``state`` is ``passed`` or ``failed`` for a finished conversation, ``agent_error`` for one that the
     agent broke or that met a limit (value 0), ``infra_unavailable`` for a failure of the harness (no value).
@@ -79,7 +92,14 @@ async def execute(
         return _record(case.task, course, "infra_unavailable", f"harness failure: {type(error).__name__}: {error}")
     finally:
         await conversation.close()
-    return await _judge(case.task, session, course, grant, tools, limits, failure)
+    try:
+        calls, log_missing = await tools.finish(grant), False
+    except httpx.HTTPError as error:
+        if log_required:
+            return _record(case.task, course, "infra_unavailable", f"tool log not readable: {type(error).__name__}")
+        calls, log_missing = [], True
+    record = await _judge(case.task, session, course, calls, limits, failure)
+    return record | {"tool_log_missing": True} if log_missing else record
 
 
 def _extra_fields(task: Task, public_id: str, grant: Grant, tools: ToolAccess) -> dict[str, Any]:
@@ -128,16 +148,14 @@ async def _judge(
     task: Task,
     session: Session,
     course: _Course,
-    grant: Grant,
-    tools: ToolAccess,
+    calls: list[dict[str, Any]],
     limits: Limits,
     failure: str,
 ) -> dict[str, Any]:
     """Score what was said and add what was called."""
+    if not failure and len(calls) > limits.max_tool_calls:
+        failure = f"limit: more than {limits.max_tool_calls} tool calls"
     try:
-        calls = await tools.finish(grant)
-        if not failure and len(calls) > limits.max_tool_calls:
-            failure = f"limit: {len(calls)} tool calls of {limits.max_tool_calls}"
         score = await asyncio.to_thread(session.score)
     except JudgeUnavailable as error:
         if not failure:

@@ -1,10 +1,13 @@
-"""A private Ray for one run: started here, ended here, never another user's."""
+"""A private Ray for one run: started here, ended here, never another user's, and entered by nobody else."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import os
+import secrets
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,26 +24,20 @@ def local_ray(*, num_cpus: int | None = None) -> Iterator[None]:
     ServiceUnavailable
         When Ray does not start.
     """
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    import ray
-
-    if ray.is_initialized():
+    if "ray" in sys.modules and sys.modules["ray"].is_initialized():
         yield
         return
-    with tempfile.TemporaryDirectory(prefix="tb-ray-", ignore_cleanup_errors=True) as folder:
-        # ray would otherwise write a token under the user's home folder
-        os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+    with tempfile.TemporaryDirectory(prefix="tb-ray-", ignore_cleanup_errors=True) as folder, _settings(Path(folder)):
+        import ray
+
         try:
             ray.init(
                 address="local",
                 num_cpus=num_cpus,
                 include_dashboard=False,
-                configure_logging=True,
                 logging_level=logging.ERROR,
                 log_to_driver=False,
-                _temp_dir=str(Path(folder)),
-                runtime_env=None,
+                _temp_dir=folder,
             )
         except Exception as error:
             raise ServiceUnavailable(f"Ray did not start: {' '.join(str(error).split())[:300]}") from error
@@ -48,3 +45,36 @@ def local_ray(*, num_cpus: int | None = None) -> Iterator[None]:
             yield
         finally:
             ray.shutdown()
+
+
+@functools.cache
+def _secret() -> str:
+    """Return this process's token; Ray's client keeps the first one it reads."""
+    return secrets.token_hex(32)
+
+
+@contextlib.contextmanager
+def _settings(folder: Path) -> Iterator[None]:
+    """Make Ray ask for a secret of this process: whoever can join a Ray can run code as its owner.
+
+    Ray reads the settings when it is imported and when it starts its processes. The folder, and so the file with the
+    secret, is readable by this user alone. The environment is put back afterwards.
+    """
+    path = folder / "token"
+    path.touch(mode=0o600)
+    path.write_text(_secret())
+    settings = {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN_PATH": str(path),
+        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+        "RAY_USAGE_STATS_ENABLED": "0",
+    }
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value

@@ -68,7 +68,11 @@ class Store:
     @classmethod
     def create(cls, folder: Path, manifest: dict[str, Any]) -> Store:
         """Start a run in an empty or new folder; a folder that holds a run already is refused."""
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            # the manifest tells the seed: for the owner alone
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise ConfigError(f"--out {folder}: {error.strerror}") from error
         if (folder / MANIFEST).exists():
             raise ConfigError(f"{folder} already holds a run; resume it with: traderbench resume {folder}")
         foreign = [path.name for path in folder.iterdir() if path.name not in (LOCK, LEDGER, BLOBS)]

@@ -16,8 +16,9 @@ class ToolServerActor:
     """Serves one server from a thread. Its constructor never raises: what went wrong is in :meth:`status`."""
 
     def __init__(self, name: str, port: int, setting: Setting) -> None:
-        from mcp_servers.host import run_in_thread, web_config
+        from mcp_servers.host import allow_many_connections, run_in_thread, web_config
 
+        allow_many_connections()
         self._status: dict[str, Any] = {}
         try:
             config = web_config(name, setting)

@@ -131,6 +131,7 @@ class Gate:
             return JSONResponse({"error": f"method {scope['method']} is not allowed"}, status_code=405)
         if verb == "close":
             self.log.close(grant)
+            return JSONResponse({"closed": True})
         return JSONResponse({"calls": [asdict(record) for record in self.log.of(grant)]})
 
     def _mcp(self, scope: Scope, grant: Grant) -> ASGIApp:

@@ -93,7 +93,9 @@ class CallLog:
             return self._started[owner]
 
     def finish(self, grant: Grant, record: CallRecord) -> None:
-        """Keep the record of a call."""
+        """Keep the record of a call; of those over the limit only the first, so that a flood fills no memory."""
+        if record.number > grant.max_tool_calls + 1:
+            return
         with self._lock:
             self._records.setdefault((grant.run_id, grant.task_id), []).append(record)
             self._journal.append({"run_id": grant.run_id, "task_id": grant.task_id} | asdict(record))

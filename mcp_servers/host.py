@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import resource
 import socket
 import threading
 from collections.abc import Iterator, Mapping
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     from mcp.server import MCPServer
 
     from lake.sample import Lake
+
+
+def allow_many_connections() -> None:
+    """Raise this process's limit on open files as far as allowed: idle connections must not stop the service."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 class EmbeddedServer(uvicorn.Server):

@@ -27,8 +27,9 @@ MAX_RESTARTS = 3
 
 
 async def _serve_until_closed(orders: dict[str, Any], answers: IO[str]) -> None:
-    from mcp_servers.host import run_together, web_config
+    from mcp_servers.host import allow_many_connections, run_together, web_config
 
+    allow_many_connections()
     loop = asyncio.get_running_loop()
     setting = Setting(
         host=orders["host"],

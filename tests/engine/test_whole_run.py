@@ -1,7 +1,9 @@
 """Whole runs through the command line: real agents over A2A, real MCP servers, a real store."""
 
+import base64
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -202,6 +204,19 @@ def test_an_unreachable_agent_is_one_clear_line_and_leaves_no_run_behind(config,
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999", "ftp://x", "nothing"])
+def test_an_impossible_address_of_an_agent_is_one_clear_line(config, tmp_path, url):
+    done = traderbench("run", config, "--agent", url, "--out", tmp_path / "run", status=69)
+    assert url in done.stderr.splitlines()[-1]
+
+
+def test_an_out_that_cannot_be_a_folder_is_one_clear_line(config, tmp_path):
+    (tmp_path / "file").write_text("kept")
+    done = traderbench("run", config, "--agent", "builtin:oracle", "--out", tmp_path / "file", status=2)
+    assert "this is a file" in done.stderr.splitlines()[-1]
+    assert (tmp_path / "file").read_text() == "kept"
+
+
 def test_an_unknown_builtin_names_the_nearest(config, tmp_path):
     done = traderbench("run", config, "--agent", "builtin:qant", "--out", tmp_path / "run", status=2)
     assert "did you mean 'quant'?" in done.stderr
@@ -268,6 +283,20 @@ def test_nothing_that_was_sent_holds_the_gold(played, config):
         assert golds[record["task_id"]] not in sent
         for word in ("gold", "oracle", "expected_answer", "truth"):
             assert f'"{word}"' not in sent
+
+
+def test_a_tool_grant_tells_the_agent_neither_the_seed_nor_the_config(played):
+    _, out = played("null")
+    with Store.open(out) as store:
+        run_id = store.manifest()["run_id"]
+        openings = [json.loads(record["transcript"][0]["text"]) for record in store.records()]
+    for opening in openings:
+        token = opening["mcp_servers"]["edgar"].split("/t/")[1].split("/")[0]
+        body = token.split(".")[0]
+        grant = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+        assert set(grant) == {"run_id", "task_id", "as_of", "seed", "max_tool_calls"}
+        assert re.fullmatch("[0-9a-f]{16}", grant["run_id"])
+        assert run_id not in json.dumps(opening)
 
 
 @pytest.mark.ray

@@ -88,18 +88,19 @@ def test_a_closed_task_is_served_no_more_and_keeps_its_log(servers: ServerSet) -
     with httpx.Client(trust_env=False) as web:
         assert web.post(address).status_code == 403
         assert web.get(address, headers=proof).status_code == 405
-        assert len(web.post(address, headers=proof).json()["calls"]) == 1
+        assert web.post(address, headers=proof).json() == {"closed": True}
         refused = web.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
         assert (refused.status_code, refused.json()["error"]) == (410, "the task closed is over")
     assert len(servers.log("edgar", mine)) == 1
 
 
-def test_calls_beyond_the_limit_are_refused_with_a_message_and_counted(servers: ServerSet) -> None:
+def test_calls_beyond_the_limit_are_refused_with_a_message_and_the_first_is_kept(servers: ServerSet) -> None:
     mine = token(servers, "limited", calls=2)
     answers = call(servers.urls(mine)["edgar"], "search_companies", {}, times=4)
     assert [isinstance(answer, str) for answer in answers] == [False, False, True, True]
     assert "takes 2 calls a task" in answers[-1]
-    assert [record["ok"] for record in servers.log("edgar", mine)] == [True, True, False, False]
+    # one refusal is kept, so that the harness sees that the limit was passed
+    assert [record["ok"] for record in servers.log("edgar", mine)] == [True, True, False]
 
 
 def test_concurrent_tasks_never_mix(servers: ServerSet) -> None:

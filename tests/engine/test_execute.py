@@ -1,0 +1,124 @@
+"""One task with ready objects: whose fault is what, and what becomes of it."""
+
+import asyncio
+from datetime import date
+
+import pytest
+
+from engine import build, config, execute
+from engine.agent_client import AgentFailure, Reply, Usage
+from engine.errors import ConfigError
+from engine.store import Store
+from engine.tool_access import ToolAccess
+from evaluators.contract import Case, Score, SingleTurn, Task
+from mcp_servers.access import Grant, new_key
+
+TASK = Task("t-1", "options_trading", "d", "c", "f", date(2013, 3, 1), "How much?", "A number.", servers=())
+GRANT = Grant("r", "t", date(2013, 3, 1), 1, max_tool_calls=3)
+LIMITS = execute.Limits(
+    task_time_s=5.0, turn_time_s=1.0, max_turns=3, max_tool_calls=3, max_tokens=100, max_cost_usd=0.5
+)
+
+
+def judge(text):
+    return Score(100.0 if text == "42" else 0.0, text == "42", reason="compared")
+
+
+CASE = Case(TASK, lambda: SingleTurn(TASK, judge, "42"))
+
+
+class Agent:
+    """An agent in this process; the harness's rules do not depend on the wire."""
+
+    name, digest = "inside", "d"
+
+    def __init__(self, answer, usage=None):
+        self.answer, self.usage = answer, usage or Usage()
+
+    def conversation(self, task_id):
+        return self
+
+    async def send(self, text, *, timeout_s):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return Reply(self.answer, self.usage)
+
+    async def close(self):
+        pass
+
+
+def play(agent, *, tools=None, case=CASE, limits=LIMITS, **options):
+    tools = tools or ToolAccess({}, new_key(), {})
+    done = execute.execute(case, public_id="p", grant=GRANT, agent=agent, tools=tools, limits=limits, **options)
+    return asyncio.run(done)
+
+
+def test_a_right_answer_passes_and_a_wrong_one_does_not():
+    assert (play(Agent("42"))["state"], play(Agent("42"))["value"]) == ("passed", 100.0)
+    assert (play(Agent("41"))["state"], play(Agent("41"))["value"]) == ("failed", 0.0)
+
+
+def test_a_failure_of_the_agent_scores_0_with_the_reason():
+    record = play(Agent(AgentFailure("timeout", "no answer in 5 s")))
+    assert (record["state"], record["value"], record["reason"]) == ("agent_error", 0.0, "timeout: no answer in 5 s")
+
+
+@pytest.mark.parametrize(
+    ("usage", "said"),
+    [(Usage(90, 20, 0.0), "110 tokens used of 100"), (Usage(1, 1, 0.6), "cost 0.6000 USD of 0.5 USD")],
+)
+def test_tokens_and_cost_are_capped_with_the_reason(usage, said):
+    record = play(Agent("42", usage))
+    assert (record["state"], record["value"]) == ("agent_error", 0.0)
+    assert record["reason"] == f"limit: {said}"
+
+
+def test_a_missing_server_is_a_failure_of_the_harness_and_names_why():
+    task = Task(**{**TASK.__dict__, "servers": ("sandbox",)})
+    tools = ToolAccess({}, new_key(), {"sandbox": "no Landlock here"})
+    record = play(Agent("42"), tools=tools, case=Case(task, CASE.open))
+    assert record["state"] == "infra_unavailable"
+    assert "sandbox: no Landlock here" in record["reason"]
+
+
+def test_an_agent_that_makes_the_tool_log_unreadable_keeps_its_task_in_the_mean():
+    # port 9 (discard) answers nothing here, as a flooded server would
+    flooded = ToolAccess({"edgar": "http://127.0.0.1:9"}, new_key(), {})
+    assert play(Agent("41"), tools=flooded)["state"] == "infra_unavailable"
+    last = play(Agent("41"), tools=flooded, log_required=False)
+    assert (last["state"], last["value"], last["tool_log_missing"]) == ("failed", 0.0, True)
+
+
+def test_a_bug_of_ours_is_not_the_agents_fault():
+    def broken(text):
+        raise RuntimeError("our bug")
+
+    record = play(Agent("42"), case=Case(TASK, lambda: SingleTurn(TASK, broken, "42")))
+    assert record["state"] == "infra_unavailable"
+    assert "RuntimeError: our bug" in record["reason"]
+
+
+def test_losses_of_a_broken_crypto_conversation_stay():
+    score = execute.failed_score(Score(-12.0, False), "left")
+    assert score.value == -12.0
+    assert execute.failed_score(Score(30.0, True), "left").value == 0.0
+
+
+def test_hostile_text_in_an_error_can_be_stored_and_shown(tmp_path):
+    record = play(Agent(AgentFailure("agent_error", "\ud800\x1b[2J\nx")))
+    assert record["reason"] == "agent_error: \\ud800\\x1b[2J x"
+    with Store.create(tmp_path / "run", {"run_id": "r", "tasks": []}) as store:
+        assert store.commit(key="k", position=0, record=record)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"datasets": [{"type": "synthetic", "limit": 0}]}, "no task was drawn"),
+        ({"weights": {"options_trading": 1.0}}, "analytical_reasoning have no weight"),
+    ],
+)
+def test_a_run_that_could_not_be_added_up_is_refused_before_it_is_played(change, said):
+    raw = {"name": "x", "datasets": [{"type": "synthetic", "limit": 1}]} | change
+    with pytest.raises(ConfigError, match=said):
+        build.plan(config.parse(raw, source="test"), agent_digest="d")
