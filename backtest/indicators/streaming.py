@@ -114,8 +114,8 @@ def ready(memory: Smoothed, window: int) -> jax.Array:
     return jnp.where(memory.seen >= float(window), memory.mean, jnp.nan)
 
 
-def at_least(name: str, value: int, lowest: int = 1) -> int:
+def at_least(name: str, value: float, lowest: int = 1) -> int:
     """Return a window length, or raise ``ValueError`` naming it."""
-    if value < lowest:
+    if not isinstance(value, int) or value < lowest:
         raise ValueError(f"{name} must be a whole number of bars, at least {lowest}, got {value!r}")
     return value

@@ -163,9 +163,10 @@ def test_a_batch_gives_what_each_market_gives(name: str, market: Market) -> None
         np.testing.assert_allclose(pair[0], single, rtol=1e-12)
 
 
-def test_a_window_below_one_bar_is_refused() -> None:
-    with pytest.raises(ValueError, match="window must be a whole number of bars, at least 1, got 0"):
-        indicators.ema(0)
+@pytest.mark.parametrize("window", [0, -3, 4.5])
+def test_a_window_that_is_no_whole_number_of_bars_is_refused(window: float) -> None:
+    with pytest.raises(ValueError, match=f"window must be a whole number of bars, at least 1, got {window}"):
+        indicators.ema(window)
 
 
 ORACLE = Path(__file__).parents[1] / "oracles" / "talib_indicators.json"
