@@ -26,7 +26,7 @@ class Check(NamedTuple):
 
 def diagnose(*, agent: str | None = None, store: Path | None = None) -> list[Check]:
     """Return every finding; ``agent`` and ``store`` add a look at an agent's card and at a run folder."""
-    checks = [_python(), _packages(), *_ports(), _ray(), _data(), _sandbox(), _accelerator(), _browser()]
+    checks = [_python(), _packages(), *_ports(), _ray(), _data(), _sandbox(), _accelerator(), _native(), _browser()]
     if agent is not None:
         checks.append(asyncio.run(_agent(agent)))
     if store is not None:
@@ -106,6 +106,16 @@ def _accelerator() -> Check:
 
     kinds = sorted({f"{device.platform} ({device.device_kind})" for device in jax.devices()})
     return Check("accelerator", "ok", ", ".join(kinds))
+
+
+def _native() -> Check:
+    """Say whether the compiled loops serve; without them the same results come from the jitted kernels, slower."""
+    from backtest import native as account
+    from pricing.native import library
+
+    found = {"account": account.status(), "pricing": "native" if library.load() else "no C compiler, or switched off"}
+    slow = [f"{name}: {why}" for name, why in found.items() if why != "native"]
+    return Check("native loops", "ok", f"jitted kernels serve instead ({'; '.join(slow)})" if slow else "compiled")
 
 
 def _browser() -> Check:
