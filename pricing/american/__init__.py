@@ -6,6 +6,7 @@ Leisen-Reimer tree (cash dividends, negative rates with two boundaries), ``bjerk
 
 from pricing.american.bjerksund_stensland import bjerksund_stensland_price
 from pricing.american.collocation import ACCURATE, FAST, PRECISE, Scheme, exercise_boundary, greeks, price
+from pricing.american.implied import implied_volatility
 from pricing.american.tree import tree_price
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "bjerksund_stensland_price",
     "exercise_boundary",
     "greeks",
+    "implied_volatility",
     "price",
     "tree_price",
 ]
