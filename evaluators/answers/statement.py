@@ -20,6 +20,9 @@ MAX_STATEMENT_CHARS = 2_000
 MAX_MARKS = 20
 """A reply that marks more final answers than this is refused; it also bounds the work of reading one."""
 
+MAX_LINE_CHARS = MAX_CHARS // MAX_MARKS
+"""A marked answer longer than this is refused unread, so that all of them together are no longer than a reply."""
+
 ANSWER_KEYS = ("final_answer", "answer")
 
 _LABEL = re.compile(
@@ -29,6 +32,7 @@ _LABEL = re.compile(
 )
 _SOFT_LABEL = re.compile(r"\b(?:answer|result|order|sequence)\s*(?:is|are|:|=|equals|comes to)\s*:?", re.IGNORECASE)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
+_BRACE = re.compile(r"[{}]")
 
 _NEGATION = re.compile(
     r"\b(?:not|no|never|neither|nor|none|cannot|false|wrong|incorrect|untrue|unlikely|hardly|anything\s+but|other\s+than"
@@ -119,41 +123,56 @@ def _json_statement(value: Any, unit: str) -> Statement | Refusal:
 
 
 def _boxed(text: str) -> list[str]:
-    """Return what stands inside each LaTeX box, braces balanced."""
-    found = []
-    for match in list(_BOX.finditer(text))[-MAX_MARKS:]:
-        depth, start = 1, match.end()
-        for index in range(start, len(text)):
-            depth += {"{": 1, "}": -1}.get(text[index], 0)
-            if depth == 0:
-                found.append(text[start:index])
-                break
-    return found
+    """Return what stands inside each of the last LaTeX boxes, braces balanced, in one pass over the braces."""
+    starts = [match.end() for match in _BOX.finditer(text)][-MAX_MARKS:]
+    if not starts:
+        return []
+    ends, opened = dict[int, int](), list[int]()
+    for brace in _BRACE.finditer(text, starts[0] - 1):
+        if brace.group() == "{":
+            opened.append(brace.end())
+        elif opened:
+            ends[opened.pop()] = brace.start()
+    return [text[start : ends[start]] for start in starts if start in ends]
 
 
-def _line_at(text: str, position: int) -> tuple[str, str]:
-    """Return the rest of the line at ``position`` (the next line with content when it is empty) and what follows."""
-    rest = text[position:].lstrip()
-    line, _, after = rest.partition("\n")
-    return line.strip(), after
+def _line_at(text: str, position: int) -> tuple[str, int]:
+    """Return the rest of the line at ``position`` (the next line with content when it is empty) and where it ends."""
+    while position < len(text):
+        end = text.find("\n", position)
+        end = len(text) if end < 0 else end
+        if line := text[position:end].strip():
+            return line, end
+        position = end + 1
+    return "", len(text)
 
 
 def _labelled(text: str) -> list[Statement | Refusal]:
+    """Return what stands beside each label, up to the first that states nothing."""
     found: list[Statement | Refusal] = []
     labels = list(_LABEL.finditer(text))
     if len(labels) > MAX_MARKS:
         return [Refusal(f"the reply marks {len(labels)} final answers")]
+    taken_back = max((match.start() for match in _RETRACTION.finditer(text)), default=-1)
+    read = 0
     for match in labels:
-        before = text[: match.start()].rpartition("\n")[2]
-        line, after = _line_at(text, match.end())
+        # What stands before an earlier label of the same line was looked at there.
+        before = text[max(read, text.rfind("\n", 0, match.start()) + 1) : match.start()]
+        line, end = _line_at(text, match.end())
+        read = match.end()
         if _NEGATION.search(before) or _HEDGE.search(before):
-            found.append(Refusal(f"the final answer is negated or hedged: {before.strip()[-60:]!r}"))
-        elif _RETRACTION.search(after):
-            found.append(Refusal("the final answer is taken back in the text after it"))
-        else:
-            inner = _boxed(line)
-            found.append(Statement(plain(inner[-1] if inner else line).strip(), labelled=True))
+            return [*found, Refusal(f"the final answer is negated or hedged: {before.strip()[-60:]!r}")]
+        if taken_back > end:
+            return [*found, Refusal("the final answer is taken back in the text after it")]
+        inner = _boxed(line) if len(line) <= MAX_LINE_CHARS else []
+        found.append(_marked(inner[-1] if inner else line))
     return found
+
+
+def _marked(text: str) -> Statement | Refusal:
+    if len(text) > MAX_LINE_CHARS:
+        return Refusal(f"the stated answer has {len(text)} characters, more than {MAX_STATEMENT_CHARS}")
+    return Statement(plain(text).strip(), labelled=True)
 
 
 def _unlabelled(text: str) -> Statement | Refusal:
@@ -197,7 +216,7 @@ def stated_answers(text: str) -> tuple[Statement, ...] | Refusal:
     if marked and _RETRACTION.search(text.rpartition("}")[2]):
         return Refusal("the JSON answer is taken back in the text after it")
     marked += _labelled(clean)
-    marked += [Statement(plain(inner).strip(), labelled=True) for inner in _boxed(clean)]
+    marked += map(_marked, _boxed(clean))
     refusals = [found for found in marked if isinstance(found, Refusal)]
     if refusals:
         return refusals[0]

@@ -19,6 +19,9 @@ SEARCH_BUDGET = 10 * MAX_CHARS
 
 _TRAILING = "text after the object"
 _OBJECT_START = re.compile(r"\{\s{0,40}[\"}]")
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
+"""A string is consumed whole and never given back, closed or not, so that one scan reads every character once."""
+
 _FENCE = re.compile(r"```[ \t]*(?:json|JSON)?[ \t]*\r?\n(.*?)```", re.DOTALL)
 
 
@@ -75,7 +78,7 @@ _DECODER = json.JSONDecoder(
 
 def _too_deep(text: str) -> bool:
     depth = 0
-    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text, re.DOTALL):
+    for token in _STRING_OR_BRACKET.finditer(text):
         mark = token.group()
         if mark in "[{":
             depth += 1

@@ -7,12 +7,23 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from evaluators.answers import Refusal, numbers_match, parse_json_object, parse_number, stated_answers
+from evaluators.answers import (
+    Refusal,
+    StatedNumber,
+    Statement,
+    numbers_match,
+    parse_json_object,
+    parse_number,
+    stated_answers,
+)
+from evaluators.answers.units import PERCENT_UNITS
 from evaluators.contract import Json, Score
 
 RELATIVE_TOLERANCE = 0.01
 ABSOLUTE_TOLERANCE = 5e-5
 """Half a unit of the fourth decimal, to which the public answers are rounded."""
+
+_LABELLED_LINE = re.compile(r"^[^\w\n]*+final answer[^\w\n:]*:\s*+(.+)$", re.IGNORECASE | re.MULTILINE)
 
 _FORMAT = (
     "End your reply with one line of the form\nFinal answer: <{what}>\nor reply with the JSON object that the question "
@@ -29,9 +40,9 @@ def _score(right: bool, expected: str, given: str, reason: str) -> Score:
 class PublicNumber:
     """A number whose unit is not recorded.
 
-    The readings that count as right: the same value (a percent sign applied on either side); the same written figure,
-    when only one side carries the percent sign; the same written figure beside a scale word (``14.8 亿``). For a gold
-    percentage the decimal fraction counts as well.
+    For a gold percentage: the same percentage (``5%``, ``500 bp``), the bare figure (``5``) or the decimal fraction
+    (``0.05``); no other unit and no scale word. For any other gold number: the same value, the same figure with a
+    percent sign, or the same figure beside a scale word (``14.8 亿``).
     """
 
     figure: float
@@ -48,10 +59,16 @@ class PublicNumber:
     def _written(self) -> str:
         return f"{self.figure!r}{'%' if self.percent else ''}"
 
-    def _readings(self, value: float, scale: float, unit: str) -> tuple[float, ...]:
-        figure = value * 100 if unit == "%" else value
-        readings = (value, figure, figure / scale)
-        return (*readings, 100 * value) if self.percent else readings
+    def _readings(self, stated: StatedNumber) -> tuple[float, ...]:
+        """Return what ``stated`` may mean, in the unit of the gold figure; nothing where its unit cannot be meant."""
+        value = stated.value
+        if stated.unit in PERCENT_UNITS:
+            if self.percent:
+                return (100 * value,)
+            return (value, 100 * value) if stated.unit == "%" else (value,)
+        if self.percent:
+            return (value, 100 * value) if not stated.unit and stated.scale == 1.0 else ()
+        return value, value / stated.scale
 
     def grade(self, reply: str) -> Score:
         """Compare the stated number with the gold one, within 1%."""
@@ -60,7 +77,7 @@ class PublicNumber:
             return _score(False, self._written(), "", stated.reason)
         right = any(
             numbers_match(reading, self.figure, relative=RELATIVE_TOLERANCE, absolute=ABSOLUTE_TOLERANCE)
-            for reading in self._readings(stated.value, stated.scale, stated.unit)
+            for reading in self._readings(stated)
         )
         return _score(right, self._written(), stated.text, "within 1%" if right else "another number")
 
@@ -85,19 +102,31 @@ class ExpectedSet:
         statements = stated_answers(reply)
         if isinstance(statements, Refusal):
             return _score(False, expected, "", statements.reason)
-        stated = statements[-1].text.strip()
-        text = stated.strip("[]().").strip()
-        if not text and not re.search(r"\[\s*\]", stated):
-            return _score(False, expected, stated[:120], "no list of item numbers; write [] for none")
-        if not re.fullmatch(r"(?:[0-9]{1,4}(?:\s*[,;、]\s*|\s+|$))*", text):
-            return _score(False, expected, text[:120], "not a list of item numbers")
-        right = {int(number) for number in re.findall(r"[0-9]+", text)} == self.gold
-        return _score(right, expected, text[:120], "the exact set" if right else "another set")
+        sets: list[frozenset[int]] = []
+        for statement in statements:
+            stated = _item_numbers(statement)
+            if isinstance(stated, Refusal):
+                return _score(False, expected, statement.text[:120], stated.reason)
+            sets.append(stated)
+        if any(stated != sets[0] for stated in sets):
+            return _score(False, expected, statements[-1].text[:120], "several final answers that differ")
+        right = sets[0] == self.gold
+        return _score(right, expected, statements[-1].text[:120], "the exact set" if right else "another set")
+
+
+def _item_numbers(statement: Statement) -> frozenset[int] | Refusal:
+    stated = statement.text.strip()
+    text = stated.strip("[]().").strip()
+    if not text and not re.search(r"\[\s*\]", stated):
+        return Refusal("no list of item numbers; write [] for none")
+    if not re.fullmatch(r"(?:[0-9]{1,4}(?:\s*[,;、]\s*|\s+|$))*", text):
+        return Refusal("not a list of item numbers")
+    return frozenset(int(number) for number in re.findall(r"[0-9]+", text))
 
 
 @dataclass(frozen=True)
 class ExpectedText:
-    """A short text, compared without regard to case, spaces and quotation marks."""
+    """A short text, compared without regard to case, spaces, quotation and Markdown marks."""
 
     gold: str
 
@@ -113,16 +142,18 @@ class ExpectedText:
         """Compare the stated text with the gold one."""
         document = parse_json_object(reply)
         if not isinstance(document, Refusal) and isinstance(document.get("answer"), str):
-            given = document["answer"]
+            stated = [document["answer"]]
         else:
-            label = re.findall(r"(?im)^\W*final answer\W*:\s*(.+?)\s*$", reply)
-            given = label[-1] if label else reply
-        right = _plain(given) == _plain(self.gold)
-        return _score(right, self.gold, given[:200], "the same text" if right else "another text")
+            stated = _LABELLED_LINE.findall(reply) or [reply]
+        given = stated[-1].strip()[:200]
+        if any(_plain(text) != _plain(stated[0]) for text in stated):
+            return _score(False, self.gold, given, "several final answers that differ")
+        right = _plain(stated[0]) == _plain(self.gold)
+        return _score(right, self.gold, given, "the same text" if right else "another text")
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"[\s\"'“”‘’.。]+", "", text).casefold()
+    return re.sub(r"[\s\"'“”‘’.。*`]+", "", text).casefold()
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,7 @@ class Memo:
         return (sum(met) + (lines[3].startswith("Subject: ") and len(lines[3]) > len("Subject: "))) / 4
 
     def _outline(self, text: str) -> float:
-        headings = re.findall(r"(?m)^## (.+?)\s*$", text)
+        headings = [line[3:].strip() for line in text.split("\n") if line.startswith("## ")]
         bullets = re.findall(r"(?m)^- [^:\n]+: .+$", text)
         return 0.5 * (headings == list(SECTIONS)) + 0.5 * (len(bullets) >= len(self.figures))
 
