@@ -10,7 +10,7 @@ from evaluators.answers import wording
 from evaluators.answers.identifier import StatedToken, parse_accession_number, parse_date
 from evaluators.answers.number import Kind, StatedNumber, parse_number
 from evaluators.answers.sequence import parse_sequence
-from evaluators.answers.tolerance import Tolerance, numbers_match
+from evaluators.answers.tolerance import CLEAR_MARGINS, Tolerance, numbers_match
 from evaluators.answers.typed_json import Refusal
 from evaluators.contract import Json, Score
 
@@ -55,6 +55,10 @@ class ExpectedNumber:
     kind: Kind
     tolerance: Tolerance = field(default_factory=Tolerance)
     unit: str = ""
+
+    def is_clear_of_zero(self) -> bool:
+        """Return whether the gold number is so far outside the absolute margin that 0 is no near miss."""
+        return abs(self.gold) > CLEAR_MARGINS * self.tolerance.absolute
 
     def _tolerance_text(self) -> str:
         relative, absolute = self.tolerance.relative, self.tolerance.absolute

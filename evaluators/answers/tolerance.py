@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+CLEAR_MARGINS = 6.0
+"""A gold number larger than this many absolute margins is one that 0 does not nearly meet."""
+
 
 @dataclass(frozen=True)
 class Tolerance:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
+from evaluators.answers.expected import ExpectedNumber
 from evaluators.contract import Case, Json, Section, SingleTurn, Task
 from evaluators.drawing import chosen, require_known_options, rotation, stream, task_id
 from evaluators.fundamentals import filings, prices, statements
@@ -25,15 +26,18 @@ def draw_question(
 ) -> Question:
     """Draw one question of ``template`` from the stream called ``name``.
 
-    Texts in ``avoid`` are drawn again while there is hope of another; a template with nothing new left asks an old
-    question on another simulation date.
+    A question that 0 would nearly answer is drawn again. Texts in ``avoid`` are drawn again while there is hope of
+    another; a template with nothing new left asks an old question on another simulation date.
     """
     rng, question = stream(*name), None
     for _ in range(MAX_ATTEMPTS):
         try:
-            question = template.draw(rng, lake)
+            drawn = template.draw(rng, lake)
         except NotDrawable:
             continue
+        if isinstance(drawn.expected, ExpectedNumber) and not drawn.expected.is_clear_of_zero():
+            continue
+        question = drawn
         if question.text not in avoid:
             return question
     if question is None:
