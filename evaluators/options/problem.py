@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar, Literal, TypeAlias
 
+from evaluators.answers.tolerance import CLEAR_MARGINS
 from evaluators.contract import Json, Task
 from evaluators.options.chain import Holding, Position, Series
 
@@ -78,6 +79,16 @@ class Requirement:
 
     text: str
     met: bool
+
+
+def figures_beside_legs(figures: Figures) -> list[tuple[Dimension, Figure]]:
+    """Return the figures of which one has to be right before the legs count.
+
+    They are those of the legs where several dimensions ask for such; otherwise all, as a dimension would count twice.
+    """
+    asked = [(dimension, figure) for dimension in DIMENSIONS for figure in figures[dimension]]
+    of_legs = [(dimension, figure) for dimension, figure in asked if figure.of_legs]
+    return of_legs if len({dimension for dimension, _ in of_legs}) > 1 else asked
 
 
 class Problem(ABC):
@@ -156,7 +167,9 @@ class Problem(ABC):
             return False
         truth = self.truth(solution)
         return all(
-            abs(truth[figure.name]) > 6.0 * figure.floor for figures in self.figures().values() for figure in figures
+            abs(truth[figure.name]) > CLEAR_MARGINS * figure.floor
+            for figures in self.figures().values()
+            for figure in figures
         )
 
     def task(self, task_id: str) -> Task:
@@ -183,6 +196,9 @@ class Problem(ABC):
         lines.append(f'"strategy": an object with the key "legs". {self.legs_wanted()} {_LEGS}')
         if any(item.of_legs for items in figures.values() for item in items):
             lines.append("Figures that describe your position are checked against the legs that you give.")
+        position = all(figure.of_legs for _, figure in figures_beside_legs(figures))
+        which = " that describes your position" if position else ""
+        lines.append(f"The legs count only when at least one figure{which} is right.")
         return "\n".join(lines)
 
     def _schema(self) -> dict[str, Json]:

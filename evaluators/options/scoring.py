@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluators.answers import Refusal, number_field, numbers_match, parse_json_object
+from evaluators.answers.tolerance import CLEAR_MARGINS
 from evaluators.contract import Json, Score
 from evaluators.options.chain import Position
 from evaluators.options.legs import read_legs
-from evaluators.options.problem import DIMENSIONS, Figure, Problem
+from evaluators.options.problem import DIMENSIONS, Figure, Figures, Problem, figures_beside_legs
 
 PASS_MARK = 70.0
 
@@ -33,6 +34,9 @@ def judge(problem: Problem, text: str, *, printed: Mapping[str, Json]) -> Score:
         notes = _compare(figures[dimension], document.get(dimension), truth)
         parts[dimension] = 100.0 * sum(note["right"] for note in notes.values()) / len(notes)
         details[dimension] = notes
+    if not _worked_out(figures, details):
+        strategy_score = 0.0
+        strategy_notes.append({"requirement": "a right figure beside the legs", "met": False})
     parts["strategy"] = strategy_score
     if printed:
         details["printed"] = dict(printed)
@@ -54,6 +58,15 @@ def _review(problem: Problem, given: Any) -> tuple[Position | None, float, list[
     limits = problem.limits(position)
     notes += [{"requirement": item.text, "met": item.met} for item in limits]
     return position, 100.0 * sum(item.met for item in limits) / len(limits) if limits else 100.0, notes
+
+
+def _worked_out(figures: Figures, details: Mapping[str, Any]) -> bool:
+    """Return whether a figure is right that 0 would not nearly be: legs alone can be found by trying them out."""
+    return any(
+        details[dimension][figure.name]["right"]
+        and abs(details[dimension][figure.name]["expected"]) > CLEAR_MARGINS * figure.floor
+        for dimension, figure in figures_beside_legs(figures)
+    )
 
 
 def _compare(figures: Sequence[Figure], given: Any, truth: Mapping[str, float]) -> dict[str, dict[str, Json]]:

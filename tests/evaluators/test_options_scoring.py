@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import random
 import re
@@ -12,8 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluators.options import DATASET
-from evaluators.options.bank import TEMPLATES
-from evaluators.options.scoring import combine
+from evaluators.options.bank import TEMPLATES, sound
+from evaluators.options.chain import Holding
+from evaluators.options.scoring import combine, judge
+from evaluators.options.tasks.collar import Collar
+from evaluators.options.valuation import cash_paid
 
 KEYWORDS = (
     "Black-Scholes, implied volatility, delta hedge, iron condor with defined risk, max profit, max loss, breakeven, "
@@ -148,8 +152,41 @@ def test_a_wrong_sign_scale_or_type_earns_nothing_for_the_figures(drawn, change)
         for dimension in ("pnl", "greeks", "risk"):
             reply[dimension] = {name: change(number) for name, number in reply[dimension].items()}
         verdict = score(case, json.dumps(reply))
-        assert dict(verdict.parts) == {"pnl": 0.0, "greeks": 0.0, "strategy": 100.0, "risk": 0.0}, case.task.task_id
-        assert verdict.value == 25.0 and not verdict.passed
+        assert dict(verdict.parts) == {"pnl": 0.0, "greeks": 0.0, "strategy": 0.0, "risk": 0.0}, case.task.task_id
+        assert verdict.value == 0.0 and not verdict.passed
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.family)
+def test_right_legs_count_once_a_figure_of_theirs_is_right(template):
+    problem = sound(template, random.Random(4))
+    perfect = json.loads(problem.perfect_reply())
+    asked = [(dimension, figure) for dimension, figures in problem.figures().items() for figure in figures]
+    of_legs = [row for row in asked if row[1].of_legs]
+    counting = of_legs if len({dimension for dimension, _ in of_legs}) > 1 else asked
+    zeros = {dimension: dict.fromkeys(perfect[dimension], 0.0) for dimension in ("pnl", "greeks", "risk")}
+    assert judge(problem, json.dumps(perfect | zeros), printed={}).value == 0.0
+    for dimension, figure in asked:
+        reply = copy.deepcopy(perfect | zeros)
+        reply[dimension][figure.name] = perfect[dimension][figure.name]
+        verdict = judge(problem, json.dumps(reply), printed={})
+        assert verdict.parts[dimension] > 0.0
+        assert verdict.parts["strategy"] == (100.0 if (dimension, figure) in counting else 0.0), figure.name
+
+
+def test_legs_chosen_so_that_a_figure_is_about_zero_earn_no_strategy_beside_zeros():
+    """A collar that costs nothing makes a cost of 0 right, which shows no work."""
+    rng, found = random.Random(2), 0
+    for _ in range(12):
+        problem = sound(Collar, rng)
+        for put, call in itertools.product(problem.series[:7], problem.series[7:]):
+            position = (Holding(put, problem.lots), Holding(call, -problem.lots))
+            if abs(cash_paid(position, problem.market)) <= 1.0:
+                found += 1
+                legs = [{"kind": h.series.kind, "quantity": h.quantity, "strike": h.series.strike} for h in position]
+                zeros = {d: {f.name: 0.0 for f in figures} for d, figures in problem.figures().items()}
+                verdict = judge(problem, json.dumps(zeros | {"strategy": {"legs": legs}}), printed={})
+                assert verdict.parts["pnl"] > 0.0 and verdict.parts["strategy"] == 0.0
+    assert found
 
 
 def test_nonsense_greeks_lose_the_greeks_and_nothing_else(drawn):
