@@ -5,7 +5,8 @@ Leisen-Reimer tree (cash dividends, negative rates with two boundaries), ``bjerk
 """
 
 from pricing.american.bjerksund_stensland import bjerksund_stensland_price
-from pricing.american.collocation import ACCURATE, FAST, PRECISE, Scheme, exercise_boundary, greeks, price
+from pricing.american.boundary import ACCURATE, FAST, PRECISE, Scheme
+from pricing.american.collocation import exercise_boundary, greeks, price
 from pricing.american.implied import implied_volatility
 from pricing.american.tree import tree_price
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from pricing.american.collocation import ACCURATE, Scheme
+from pricing.american.boundary import ACCURATE, Scheme
 from pricing.american.collocation import price as american_price
 from pricing.inputs import broadcast, require
 

