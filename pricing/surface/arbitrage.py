@@ -57,7 +57,7 @@ def check(surface: TotalVariance, times: ArrayLike) -> Arbitrage:
         return variance, density
 
     over_grid = jax.vmap(jax.vmap(figures, in_axes=(0, None)), in_axes=(None, 0))
-    variance, density = over_grid(grid, moments)
+    variance, density = jax.jit(over_grid)(grid, moments)
     row, column = jnp.unravel_index(jnp.argmin(density), density.shape)
     rise = jnp.min(jnp.diff(variance, axis=0)) if moments.size > 1 else jnp.inf
     return Arbitrage(float(density[row, column]), float(grid[column]), float(moments[row]), float(rise))

@@ -53,7 +53,13 @@ class Surface(NamedTuple):
 def total_variance(surface: Surface, log_moneyness: ArrayLike, time: ArrayLike) -> jax.Array:
     """Total variance at any log-moneyness and time > 0 (``ValueError``), which broadcast."""
     require("time", time, above=0.0)
-    k, t = jnp.broadcast_arrays(jnp.asarray(log_moneyness, float), jnp.asarray(time, float))
+    variance: jax.Array = _total_variance(surface, jnp.asarray(log_moneyness, float), jnp.asarray(time, float))
+    return variance
+
+
+@jax.jit
+def _total_variance(surface: Surface, log_moneyness: jax.Array, time: jax.Array) -> jax.Array:
+    k, t = jnp.broadcast_arrays(log_moneyness, time)
     last = surface.time.size - 1
     after = jnp.clip(jnp.searchsorted(surface.time, t), 0, last)
     before = jnp.clip(after - 1, 0, last)
