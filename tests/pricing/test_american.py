@@ -209,6 +209,24 @@ def test_a_call_without_dividends_is_never_exercised_early() -> None:
     assert np.isinf(float(level))
 
 
+def test_implied_volatility_returns_the_volatility_where_the_option_is_alive(batch: dict[str, np.ndarray]) -> None:
+    price = np.asarray(american.price(**batch, scheme=american.FAST))
+    known = {name: values for name, values in batch.items() if name != "volatility"}
+    found = np.asarray(american.implied_volatility(price=price, **known, scheme=american.FAST))
+    paid = np.where(batch["is_call"], 100.0 - batch["strike"], batch["strike"] - 100.0)
+    alive = price > np.maximum(paid, 0.0) + 1e-3
+    assert alive.sum() > COUNT // 2
+    np.testing.assert_allclose(found[alive], batch["volatility"][alive], rtol=1e-7)
+    assert np.isnan(american.implied_volatility(price=np.maximum(paid, 0.0), **known, scheme=american.FAST)).all()
+
+
+def test_float32_stays_float32_and_is_right_to_its_precision(batch: dict[str, np.ndarray]) -> None:
+    single = {name: values if name == "is_call" else values.astype(np.float32) for name, values in batch.items()}
+    value = american.price(**single)
+    assert value.dtype == np.float32
+    np.testing.assert_allclose(value, american.price(**batch), rtol=1e-4, atol=1e-4)
+
+
 def test_limits_and_immediate_exercise() -> None:
     put = {"strike": 100.0, "rate": 0.05, "is_call": False}
     assert float(american.price(spot=60.0, time_to_expiry=1.0, volatility=0.2, **put)) == 40.0

@@ -68,6 +68,18 @@ def test_bates_agrees_with_the_analytic_price() -> None:
     assert abs(float(found.value) - float(exact)) < 4.0 * float(found.standard_error) + 0.02
 
 
+@pytest.mark.parametrize("model", ["bates", "merton"])
+def test_with_jumps_the_discounted_asset_is_still_a_martingale(model: str) -> None:
+    # Tests against prices use the asset as a control, which would hide a drift; so the drift is tested by itself.
+    shared = {**MARKET, "time": 1.0, "jumps": JUMPS, "paths": PATHS, "draws": Draws.SOBOL}
+    if model == "bates":
+        last = simulation.heston(jax.random.key(9), **shared, parameters=PARAMETERS, steps=STEPS).spot[-1]
+    else:
+        last = simulation.merton(jax.random.key(9), **shared, volatility=0.2, steps=2).spot[-1]
+    found = simulation.estimate(last, draws=Draws.SOBOL)
+    assert abs(float(found.value) - 100.0 * np.exp(0.02)) < 2.5 * float(found.standard_error)
+
+
 def test_merton_agrees_with_the_series() -> None:
     paths = simulation.merton(jax.random.key(4), **MARKET, time=1.0, volatility=0.2, jumps=JUMPS, steps=2, paths=PATHS)
     exact = merton.price(**MARKET, strike=STRIKE, time_to_expiry=1.0, volatility=0.2, jumps=JUMPS)

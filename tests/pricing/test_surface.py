@@ -110,6 +110,17 @@ def test_skew_and_risk_reversal_have_the_sign_and_size_of_the_slope() -> None:
     assert float(surface.risk_reversal(s, 1.0)) < 0.0
 
 
+def test_an_ssvi_slice_is_the_raw_curve_of_its_natural_parameters() -> None:
+    # Gatheral and Jacquier 2014, lemma 3.1: natural to raw parameters.
+    theta, rho, eta, gamma = 0.05, -0.4, 0.8, 0.3
+    phi = eta / (theta**gamma * (1.0 + theta) ** (1.0 - gamma))
+    width = np.sqrt(1.0 - rho * rho)
+    raw = (0.5 * theta * width**2, 0.5 * theta * phi, rho, -rho / phi, width / phi)
+    s = surface.SSVI(*(jnp.asarray(v) for v in (np.array([0.5, 1.0]), np.array([0.02, 0.05]), rho, eta, gamma)))
+    expected = surface.svi_total_variance(surface.SVI(*(jnp.asarray(v) for v in raw)), K)
+    np.testing.assert_allclose(surface.ssvi_total_variance(s, K, np.ones_like(K)), expected, rtol=1e-12)
+
+
 def test_ssvi_recovers_its_parameters_and_is_free_of_arbitrage() -> None:
     times = np.array([0.1, 0.5, 1.0])
     true = surface.SSVI(*(jnp.asarray(v) for v in (times, 0.04 * times, -0.5, 0.9, 0.4)))
