@@ -121,7 +121,7 @@ def price(
 
     >>> p = Parameters(0.04, 2.0, 0.04, 0.3, -0.7)
     >>> round(float(price(spot=100.0, strike=100.0, time_to_expiry=1.0, rate=0.03, parameters=p)), 4)
-    9.2684
+    9.2425
 
     Parameters
     ----------
