@@ -24,7 +24,7 @@ $(STAMP): pyproject.toml uv.lock
 	@touch $(STAMP)
 
 run: setup
-	$(BIN)/traderbench run configs/quick.yaml
+	$(BIN)/traderbench run configs/quick.yaml $(ARGS)
 
 test: setup
 	$(BIN)/python -m pytest

@@ -22,6 +22,8 @@ from engine.store import Store
 from engine.tool_access import ToolAccess
 
 RAY_WORKERS = 2
+RUNS = Path("runs")
+"""Where runs go that are given no folder, seen from the working directory."""
 
 
 class Interrupted(TraderBenchError):
@@ -40,7 +42,7 @@ class Setup:
     sandbox_tier: str
 
 
-def start_run(config: RunConfig, *, agent: str, out: Path, progress: Progress) -> dict[str, Any]:
+def start_run(config: RunConfig, *, agent: str, out: Path | None, progress: Progress) -> dict[str, Any]:
     """Play a new run in the folder ``out`` and return its summary.
 
     Parameters
@@ -50,19 +52,21 @@ def start_run(config: RunConfig, *, agent: str, out: Path, progress: Progress) -
     agent
         URL of an A2A agent, or ``builtin:NAME``.
     out
-        Run folder; must be new or empty.
+        Run folder; must be new or empty. None makes ``runs/<run id>``.
     progress
         Told about each finished task.
     """
-    return asyncio.run(_guarded(_start(config, agent, out, progress)))
+    run_id = new_run_id(config)
+    folder = out or RUNS / run_id
+    return asyncio.run(_guarded(_start(config, agent, folder, run_id, progress), folder))
 
 
 def resume_run(folder: Path, *, agent: str | None, progress: Progress) -> dict[str, Any]:
     """Finish the run in ``folder`` and return its summary; ``agent`` overrides the address of the same agent."""
-    return asyncio.run(_guarded(_resume(folder, agent, progress)))
+    return asyncio.run(_guarded(_resume(folder, agent, progress), folder))
 
 
-async def _guarded(work: Any) -> Any:
+async def _guarded(work: Any, folder: Path) -> Any:
     """Run ``work`` so that SIGINT and SIGTERM end it cleanly: workers stopped, commits finished, lock released."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
@@ -72,18 +76,20 @@ async def _guarded(work: Any) -> Any:
     try:
         return await task
     except asyncio.CancelledError as error:
-        raise Interrupted("stopped; what was finished is kept: traderbench resume RUN plays the rest") from error
+        if not (folder / "manifest.json").exists():
+            raise Interrupted("stopped before the first task") from error
+        raise Interrupted(f"stopped; finish the run with: traderbench resume {folder}") from error
 
 
-async def _start(config: RunConfig, agent: str, out: Path, progress: Progress) -> dict[str, Any]:
-    run_id = new_run_id(config)
+async def _start(config: RunConfig, agent: str, out: Path, run_id: str, progress: Progress) -> dict[str, Any]:
     if (out / "manifest.json").exists():
         raise ConfigError(f"{out} already holds a run; finish it with: traderbench resume {out}")
     if out.exists() and not out.is_dir():
         raise ConfigError(f"--out {out}: this is a file; name a new or empty folder")
+    progress.stage(f"drawing tasks of {config.name}, seed {config.sampling.seed}, for the run folder {out}")
+    cases = build.checked_cases(config)
     async with _set_up(config, agent, progress) as setup:
-        progress.stage("drawing tasks")
-        made = build.plan(config, agent_digest=setup.agent.digest)
+        made = build.plan(config, agent_digest=setup.agent.digest, cases=cases)
         described = {"spec": agent, "name": setup.agent.name, "digest": setup.agent.digest}
         manifest = build.manifest(made, run_id=run_id, agent=described, sandbox_tier=setup.sandbox_tier)
         with Store.create(out, manifest) as store:
@@ -152,7 +158,7 @@ def finish(store: Store) -> dict[str, Any]:
 
     manifest, records = store.manifest(), results.all_records(store)
     report.write(store.folder, manifest, records)
-    return results.summary(manifest, records)
+    return results.summary(manifest, records) | {"folder": str(store.folder)}
 
 
 @contextlib.contextmanager

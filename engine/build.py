@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -50,8 +51,21 @@ class Plan:
     versions: dict[str, str]
 
 
-def plan(config: RunConfig, *, agent_digest: str) -> Plan:
-    """Draw the cases and name the cells. Only the keys depend on the agent, never the tasks."""
+def checked_cases(config: RunConfig) -> list[Case]:
+    """Draw the cases; refuse, before anything is started, a run that could not be added up afterwards."""
+    cases = draw(config)
+    if not cases:
+        limits = ", ".join(f"{entry.type} {entry.limit}" for entry in config.datasets)
+        raise ConfigError(f"datasets: no task was drawn (limits: {limits}); at least one limit must be positive")
+    try:
+        redistribute(config.weights, sorted({case.task.section for case in cases}))
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    return cases
+
+
+def plan(config: RunConfig, *, agent_digest: str, cases: Sequence[Case] | None = None) -> Plan:
+    """Draw the cases, unless they are given, and name the cells. Only the keys depend on the agent, never the tasks."""
     data_hashes = {}
     for position, entry in enumerate(config.datasets):
         name = f"{entry.type}@{registry.get(entry.type).version}:{digest(entry.options())[:12]}"
@@ -59,7 +73,7 @@ def plan(config: RunConfig, *, agent_digest: str) -> Plan:
     versions = package_versions()
     seed = config.sampling.seed
     cells = []
-    for position, case in enumerate(draw(config)):
+    for position, case in enumerate(checked_cases(config) if cases is None else cases):
         task_id = case.task.task_id
         key = digest(
             {
@@ -71,21 +85,13 @@ def plan(config: RunConfig, *, agent_digest: str) -> Plan:
                 "environment": digest(versions),
             }
         )
-        public_id = digest({"seed": seed, "task_id": task_id})[:16]
-        cells.append(Cell(position, key, public_id, derive_seed(seed, task_id, "tools"), case))
-    _check_playable(config, cells)
+        cells.append(Cell(position, key, public_id(seed, task_id), derive_seed(seed, task_id, "tools"), case))
     return Plan(config, tuple(cells), data_hashes, versions)
 
 
-def _check_playable(config: RunConfig, cells: list[Cell]) -> None:
-    """Refuse, before anything is played, a run that could not be added up afterwards."""
-    if not cells:
-        limits = ", ".join(f"{entry.type} {entry.limit}" for entry in config.datasets)
-        raise ConfigError(f"datasets: no task was drawn (limits: {limits}); at least one limit must be positive")
-    try:
-        redistribute(config.weights, sorted({cell.case.task.section for cell in cells}))
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
+def public_id(seed: int, task_id: str) -> str:
+    """Return what the agent is told to call a task: it names neither the dataset nor the transform."""
+    return digest({"seed": seed, "task_id": task_id})[:16]
 
 
 def limits(config: RunConfig) -> Limits:
@@ -126,6 +132,7 @@ def manifest(made: Plan, *, run_id: str, agent: dict[str, str], sandbox_tier: st
                 "position": cell.position,
                 "key": cell.key,
                 "task_id": cell.case.task.task_id,
+                "public_id": cell.public_id,
                 "section": cell.case.task.section,
                 "dataset": cell.case.task.dataset,
                 "category": cell.case.task.category,

@@ -35,7 +35,7 @@ class DatasetConfig(Record):
     task_types: tuple[str, ...] | None = None
     languages: tuple[str, ...] | None = None
     variant: str | None = None
-    transforms: tuple[str, ...] | None = None
+    transforms: tuple[str | dict[str, Any], ...] | None = None
     severity: Annotated[float, Field(ge=0)] | None = None
     windows: Annotated[int, Field(ge=1)] | None = None
     bars: Annotated[int, Field(ge=1)] | None = None

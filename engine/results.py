@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -193,6 +194,13 @@ def table(result: dict[str, Any]) -> str:
     for name, row in result["sections"].items():
         lines.append(_line(name, row, f"{row['weight']:>6.0%}"))
     lines.append(_line("overall", result["overall"], ""))
+    broken = [task["reason"] for task in result["tasks"] if task["state"] == "agent_error"]
+    if broken:
+        reason, times = Counter(broken).most_common(1)[0]
+        lines.append(
+            f"{len(broken)} of {result['overall']['total']} tasks ended in an error of the agent and count 0; "
+            f"most often ({times}): {reason}"
+        )
     if result["unscored"]:
         low, high = result["overall"]["bounds"]
         lines.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import AsyncIterator, Iterator
 from typing import Literal
 
@@ -52,9 +53,12 @@ async def connected_agent(spec: str) -> AsyncIterator[tuple[agent_client.Agent, 
 
 
 def _check_builtin(name: str) -> None:
+    """Refuse an unknown builtin, and the language model without anything that it could ask."""
     names = ("oracle", *builtin_agents.BUILTIN_AGENTS)
     if name not in names:
         raise ConfigError(f"--agent builtin:{name}: unknown agent{nearest(name, names)}; available: {', '.join(names)}")
+    if name == "llm" and not (os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL")):
+        raise ConfigError("--agent builtin:llm: set OPENAI_API_KEY, or OPENAI_BASE_URL for a model of your own")
 
 
 @contextlib.contextmanager

@@ -53,7 +53,7 @@ def bind(host: str, port: int, *, name: str) -> socket.socket:
     except OSError as error:
         listener.close()
         raise ServerStartError(
-            f"port {port} on {host} is not free for the {name} server ({error.strerror}); stop what uses it or use "
-            "--ports auto"
+            f"port {port} on {host} is not free for the {name} server ({error.strerror}); stop what uses it, or choose "
+            "another: traderbench run CONFIG --ports auto, traderbench mcp serve NAME --port N"
         ) from error
     return listener

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from functools import lru_cache
 from pathlib import Path
@@ -45,7 +46,9 @@ def get(name: str) -> Transform:
         return checked(name, load(Path(path)), attribute)
     if name not in TRANSFORMS:
         known = ", ".join(TRANSFORMS)
-        raise ValueError(f"unknown transform {name!r}; available: {known}, or path/to/file.py:name")
+        close = difflib.get_close_matches(name, TRANSFORMS, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise ValueError(f"unknown transform {name!r}{hint}; available: {known}, or path/to/file.py:name")
     module, attribute = TRANSFORMS[name].split(":")
     return checked(name, importlib.import_module(module), attribute)
 

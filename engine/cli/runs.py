@@ -89,9 +89,8 @@ def run_command(arguments: argparse.Namespace) -> int:
     from engine import batch, progress
 
     config = resolved_config(arguments)
-    out = arguments.out or Path("runs") / batch.new_run_id(config)
-    result = batch.start_run(config, agent=arguments.agent, out=out, progress=progress.for_stream())
-    _print(result, out, as_json=arguments.json)
+    result = batch.start_run(config, agent=arguments.agent, out=arguments.out, progress=progress.for_stream())
+    _print(result, Path(result["folder"]), as_json=arguments.json)
     return 0
 
 

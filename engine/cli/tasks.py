@@ -85,15 +85,23 @@ def draw_command(arguments: argparse.Namespace) -> int:
 def show_command(arguments: argparse.Namespace) -> int:
     """Print the opening message of one task."""
     from engine import sampling
+    from engine.build import public_id
     from engine.config import nearest
     from engine.errors import ConfigError
+    from mcp_servers.catalog import SERVERS
 
-    cases = {case.task.task_id: case for case in sampling.draw(resolved_config(arguments))}
+    config = resolved_config(arguments)
+    cases = {case.task.task_id: case for case in sampling.draw(config)}
     if arguments.task_id not in cases:
         raise ConfigError(
             f"no task {arguments.task_id!r} in {arguments.config} with this seed{nearest(arguments.task_id, cases)}; "
             "`traderbench tasks draw` lists them"
         )
-    message: dict[str, Any] = cases[arguments.task_id].open().opening()
+    case = cases[arguments.task_id]
+    task_id = public_id(config.sampling.seed, arguments.task_id)
+    urls = {spec.name: f"http://127.0.0.1:{spec.port}/t/<the task's grant>/mcp" for spec in SERVERS.values()}
+    message: dict[str, Any] = case.open().opening()
+    message |= {"task_id": task_id, "as_of": case.task.as_of.isoformat(), "mcp_servers": urls}
+    message |= {spec.environment_name: urls[spec.name] for spec in SERVERS.values()}
     print(json.dumps(message, indent=2, ensure_ascii=False, allow_nan=False))
     return 0

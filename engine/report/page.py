@@ -46,6 +46,7 @@ def context(manifest: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -
     return {
         "manifest": manifest,
         "summary": summary,
+        "broken": [row["reason"] for row in rows if row["state"] == "agent_error"],
         "sections": [_section(name, row) for name, row in summary["sections"].items()],
         "overview_svg": charts.intervals(_interval_rows(summary)),
         "radar_svg": charts.radar({name: row["score"] for name, row in summary["sections"].items()}),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from functools import partial
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -25,8 +26,8 @@ VERSION = "1"
 STRATEGY_QUESTION = (
     "Write a trading strategy for perpetual futures of unknown names. It is backtested on many windows of hourly bars "
     "and their mirror images (inverted log-returns), clean and with noise, false signals and manipulated feeds; fee "
-    "5 bps, slippage from 1 bp. The score is timing: log growth after costs beyond what holding the average position "
-    "would have earned."
+    "5 bps, slippage from 1 bp. The score is timing after costs: how far your "
+    "position pointed the way the next move went, relative to your largest one; any constant position earns 0."
 )
 AS_OF = date(2024, 6, 3)
 
@@ -45,11 +46,14 @@ class Crypto:
         return [case(settings, sources(index), seed=seed, index=index) for index in range(count)]
 
     def data_hash(self, options: Mapping[str, Json]) -> str:
-        """Return the sha256 of the candle files, or of the simulator's name where markets are simulated."""
+        """Return the sha256 of where the markets come from and of the user's own transform files."""
         settings = parse(options)
+        source = f"crypto {VERSION}: simulated by backtest.simulators"
         if settings.path is not None:
-            return candle_files.folder_hash(settings.path)
-        return hashlib.sha256(f"crypto {VERSION}: simulated by backtest.simulators".encode()).hexdigest()
+            source = candle_files.folder_hash(settings.path)
+        own = sorted({part for choice in settings.transforms for part in choice.name.split("+") if ".py:" in part})
+        files = [hashlib.sha256(Path(part.rsplit(":", 1)[0]).read_bytes()).hexdigest() for part in own]
+        return hashlib.sha256("\n".join((source, *files)).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

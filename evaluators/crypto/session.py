@@ -31,8 +31,9 @@ RULES_TEXT = (
     'null, "take_profit": price or null, "confidence": 0 to 1, "reasoning": text}, ...]} with one decision for every '
     "episode of the message. size is the order's notional as a multiple of equity (BUY 1 on a flat account buys for "
     "all of it; SELL sells and may go short; at most {leverage:g} times equity in total). Orders are filled at the "
-    "next bar's open: fee {fee:g} bps, slippage at least {slippage:g} bps. The score is timing: log growth after costs "
-    "beyond what holding your average position would have earned. An invalid decision counts as HOLD."
+    "next bar's open: fee {fee:g} bps, slippage at least {slippage:g} bps. The score is timing after "
+    "costs: how far your position pointed the way the next move went, relative to your largest one so far; a "
+    "constant position earns 0. An invalid decision counts as HOLD."
 )
 ONE_TEXT = (
     'Reply with one JSON object {"action": "BUY" | "SELL" | "HOLD" | "CLOSE", "size": notional as a multiple of '

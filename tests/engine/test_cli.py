@@ -78,7 +78,9 @@ def test_tasks_are_listed_drawn_and_shown_without_their_answers(capsys):
     assert len({task["id"] for task in tasks}) == len(tasks)
     status, out, _ = call(capsys, "tasks", "show", QUICK, tasks[0]["id"], "--seed", "3")
     assert status == 0
-    assert json.loads(out)["type"] == "question"
+    shown = json.loads(out)
+    assert shown["type"] == "question"
+    assert {"task_id", "as_of", "mcp_servers", "MCP_EDGAR_URL"} <= set(shown)
     status, _, errors = call(capsys, "tasks", "show", QUICK, tasks[0]["id"][:-1] + "!", "--seed", "3")
     assert status == 2
     assert f"did you mean {tasks[0]['id']!r}?" in errors

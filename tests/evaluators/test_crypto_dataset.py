@@ -92,3 +92,22 @@ def test_the_same_seed_gives_the_same_messages_and_scores_and_another_seed_other
 def test_a_longer_draw_starts_with_a_shorter_one() -> None:
     short, long = (DATASET.draw(seed=5, count=count, options={}) for count in (2, 5))
     assert [case.task for case in short] == [case.task for case in long[:2]]
+
+
+def test_the_data_hash_changes_with_the_users_own_transform_file(tmp_path):
+    mine = tmp_path / "mine.py"
+    text = """
+import transforms
+
+
+@transforms.transform(channel="both")
+def up(key, market, *, severity=1.0):
+    return market
+"""
+    mine.write_text(text)
+    options = {"transforms": [f"{mine}:up"]}
+    before = DATASET.data_hash(options)
+    assert DATASET.data_hash(options) == before
+    mine.write_text(text + "\n# changed\n")
+    assert DATASET.data_hash(options) != before
+    assert DATASET.data_hash({}) != before
