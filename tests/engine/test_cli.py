@@ -91,8 +91,9 @@ def test_datasets_and_servers_are_listed(capsys):
     assert {"fundamentals", "bizfinbench", "synthetic", "options", "crypto", "professional"} <= {
         row["name"] for row in json.loads(out)
     }
-    _, out, _ = call(capsys, "mcp", "list", "--json")
-    servers = json.loads(out)
+    # in a process of its own: building the sandbox server starts processes that end with the one that started them
+    command = [sys.executable, "-m", "engine.cli", "mcp", "list", "--json"]
+    servers = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert [row["port"] for row in servers] == [8101, 8102, 8103, 8104, 8105, 8106]
     assert all(row["tools"] or row["unavailable"] for row in servers)
 
