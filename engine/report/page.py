@@ -108,10 +108,18 @@ def _equity_paths(records: list[dict[str, Any]]) -> list[list[float]]:
 
 def _metric_table(groups: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     """Return one column a transform and one row a metric, averaged over the group's tasks."""
+    rows = [(title, [_mean_metric(group, name) for group in groups.values()]) for name, title in METRICS.items()]
     return {
         "transforms": [charts.readable(name) for name in groups],
-        "rows": [(title, [_mean_metric(group, name) for group in groups.values()]) for name, title in METRICS.items()],
+        "rows": [("Skill kept from baseline", _kept(groups)), *rows],
     }
+
+
+def _kept(groups: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """Return skill under each transform over skill in clean markets: the robustness; n/a without skill to lose."""
+    skills = {name: math.fsum(record["value"] for record in group) / len(group) for name, group in groups.items()}
+    clean = skills.get("baseline", 0.0)
+    return [f"{value / clean:.0%}" if clean > 0.0 else "n/a" for value in skills.values()]
 
 
 def _mean_metric(records: list[dict[str, Any]], name: str) -> str:

@@ -108,6 +108,20 @@ def test_a_long_transcript_is_cut_with_a_note_that_says_so(manifest, records):
     assert len(text) < 1_500_000
 
 
+def test_robustness_is_skill_kept_from_clean_markets():
+    from engine.report import page
+
+    def group(*values):
+        return [{"value": value} for value in values]
+
+    assert page._kept({"baseline": group(40.0, 60.0), "noisy": group(20.0, 30.0), "meta": group(-10.0)}) == [
+        "100%",
+        "50%",
+        "-20%",
+    ]
+    assert page._kept({"baseline": group(-1.0), "noisy": group(5.0)}) == ["n/a", "n/a"]
+
+
 def test_results_json_is_a_superset_of_the_agentbeats_result(page_file):
     found = json.loads((page_file.parent / "results.json").read_text())
     assert found["schema_version"] == "2.0"
