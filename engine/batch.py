@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import secrets
 import signal
+import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,8 +71,8 @@ async def _guarded(work: Any, folder: Path) -> Any:
     """Run ``work`` so that SIGINT and SIGTERM end it cleanly: workers stopped, commits finished, lock released."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError, RuntimeError):
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, task.cancel)
     try:
         return await task

@@ -111,9 +111,9 @@ def _accelerator() -> Check:
 def _native() -> Check:
     """Say whether the compiled loops serve; without them the same results come from the jitted kernels, slower."""
     from backtest import native as account
-    from pricing.native import library
+    from pricing.native import loading
 
-    found = {"account": account.status(), "pricing": "native" if library.load() else "no C compiler, or switched off"}
+    found = {"account": account.status(), "pricing": "native" if loading.load() else "no C compiler, or switched off"}
     slow = [f"{name}: {why}" for name, why in found.items() if why != "native"]
     return Check("native loops", "ok", f"jitted kernels serve instead ({'; '.join(slow)})" if slow else "compiled")
 

@@ -9,7 +9,7 @@ from importlib import resources
 
 from evaluators.contract import Case, Json, Section
 from evaluators.drawing import chosen, require_known_options, rotation, stream, task_id
-from evaluators.professional.work import (
+from evaluators.professional.assignments import (
     bond_ladder,
     budget_variance,
     comparable_companies,
@@ -68,9 +68,9 @@ class Professional:
         """Return the sha256 of the templates' and the marking scheme's source."""
         self._templates(options)
         folder = resources.files(__package__)
-        work = sorted(entry.name for entry in folder.joinpath("work").iterdir() if entry.name.endswith(".py"))
+        files = sorted(entry.name for entry in folder.joinpath("assignments").iterdir() if entry.name.endswith(".py"))
         digest = hashlib.sha256()
-        for name in (*SOURCES, *(f"work/{file}" for file in work)):
+        for name in (*SOURCES, *(f"assignments/{file}" for file in files)):
             digest.update(f"{name}\n".encode() + folder.joinpath(name).read_bytes())
         return digest.hexdigest()
 

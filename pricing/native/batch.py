@@ -15,7 +15,7 @@ from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
 from pricing.inputs import is_traced
-from pricing.native.library import load
+from pricing.native.loading import load
 
 SMALLEST_BATCH = 4096
 """Below this many options a jitted call is as fast, and results stay those of the jitted kernels."""

@@ -8,7 +8,7 @@ import pytest
 
 from pricing import black_scholes, implied_volatility
 from pricing.implied_volatility import Status
-from pricing.native import batch, library
+from pricing.native import batch, loading
 
 OPTION = {"spot": 100.0, "strike": 110.0, "time_to_expiry": 0.7, "rate": 0.05, "dividend_yield": 0.03}
 
@@ -42,7 +42,7 @@ def draw(grid: str, count: int) -> dict[str, np.ndarray]:
 def test_round_trip_is_right_to_what_the_price_carries(grid: str, loops: str, monkeypatch: pytest.MonkeyPatch):
     if loops == "xla":
         monkeypatch.setattr(batch, "SMALLEST_BATCH", 10**9)
-    elif library.load() is None:
+    elif loading.load() is None:
         pytest.skip("no C compiler on this machine")
     options = draw(grid, 40_000)
     volatility = options.pop("volatility")
@@ -138,7 +138,7 @@ def test_float32_quotes_are_inverted_in_float32():
 
 
 def test_the_c_loop_answers_bounds_limits_and_missing_values_like_the_jitted_kernel(monkeypatch: pytest.MonkeyPatch):
-    if library.load() is None:
+    if loading.load() is None:
         pytest.skip("no C compiler on this machine")
     options = draw("typical", 6_000)
     volatility = options.pop("volatility")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pricing import black_scholes
-from pricing.native import batch, library
+from pricing.native import batch, loading
 
 _SPEC = importlib.util.spec_from_file_location(
     "black_scholes_oracle", Path(__file__).with_name("test_black_scholes_accuracy.py")
@@ -25,7 +25,7 @@ COUNT = 5000
 
 @pytest.fixture
 def compiled() -> None:
-    if library.load() is None:
+    if loading.load() is None:
         pytest.skip("no C compiler on this machine")
 
 
@@ -115,13 +115,13 @@ def test_without_a_compiler_or_switched_off_the_jitted_kernel_serves(monkeypatch
     }
     with_loops = np.asarray(black_scholes.price(**chain))
     for change in ({"TRADERBENCH_NATIVE": "0"}, {"PATH": str(tmp_path)}):
-        library.load.cache_clear()
+        loading.load.cache_clear()
         with monkeypatch.context() as patch:
             for name, value in change.items():
                 patch.setenv(name, value)
-            assert library.load() is None
+            assert loading.load() is None
             np.testing.assert_allclose(black_scholes.price(**chain), with_loops, rtol=1e-12)
-    library.load.cache_clear()
+    loading.load.cache_clear()
 
 
 def test_a_compiler_that_fails_is_no_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -129,9 +129,9 @@ def test_a_compiler_that_fails_is_no_error(monkeypatch: pytest.MonkeyPatch, tmp_
     broken.parent.mkdir()
     broken.write_text("#!/bin/sh\nexit 1\n")
     broken.chmod(0o755)
-    library.load.cache_clear()
+    loading.load.cache_clear()
     with monkeypatch.context() as patch:
         patch.setenv("PATH", str(broken.parent))
         patch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        assert library.load() is None
-    library.load.cache_clear()
+        assert loading.load() is None
+    loading.load.cache_clear()

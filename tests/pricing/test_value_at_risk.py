@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from pricing import black_scholes, risk
-from pricing.native import batch, library
+from pricing.native import batch, loading
 
 NORMAL = NormalDist()
 KEY = jax.random.key(3)
@@ -64,7 +64,7 @@ def test_revaluation_of_a_book_agrees_with_a_brute_force_loop():
 def test_revaluation_of_many_scenarios_gives_what_few_give(loops: str, monkeypatch: pytest.MonkeyPatch):
     if loops == "xla":
         monkeypatch.setattr(batch, "SMALLEST_BATCH", 10**9)
-    elif library.load() is None:
+    elif loading.load() is None:
         pytest.skip("no C compiler on this machine")
     spot = 100.0 * np.exp(np.random.default_rng(1).normal(0, 0.1, (40_000, 3)))
     spot[5] = 0.0

@@ -6,9 +6,9 @@ import random
 from typing import NamedTuple
 
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
+from evaluators.professional.assignments.names import TICKERS
 from evaluators.professional.memo import Figure, Memo
 from evaluators.professional.table import Column, Table
-from evaluators.professional.work.names import TICKERS
 
 BRIEF = (
     "An order to {side} {shares:,} shares of {ticker} was decided at the arrival price and filled in part. Prepare "

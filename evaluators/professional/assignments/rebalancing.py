@@ -8,9 +8,9 @@ from math import floor
 from typing import NamedTuple
 
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
+from evaluators.professional.assignments.names import TICKERS
 from evaluators.professional.memo import Figure, Memo
 from evaluators.professional.table import Column, Table
-from evaluators.professional.work.names import TICKERS
 
 BRIEF = (
     "{client} is to be rebalanced to its target weights. Prepare the trade list and a memo for the trading desk.\n"

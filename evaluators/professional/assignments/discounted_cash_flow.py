@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
+from evaluators.professional.assignments.names import COMPANIES
 from evaluators.professional.memo import Figure, Memo
 from evaluators.professional.table import Column, Table
-from evaluators.professional.work.names import COMPANIES
 
 BRIEF = (
     "Value {company} by discounted cash flow and report to the committee. Amounts of the inputs are in millions of "

@@ -9,9 +9,9 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
+from evaluators.professional.assignments.names import TICKERS
 from evaluators.professional.memo import EXACT, Figure, Memo
 from evaluators.professional.table import Column, Table
-from evaluators.professional.work.names import TICKERS
 
 BRIEF = (
     "The blotter of a desk was exported from three systems. Clean it, compute the realised profit of each share first "

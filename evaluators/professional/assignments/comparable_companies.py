@@ -7,9 +7,9 @@ import statistics
 from typing import NamedTuple
 
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
+from evaluators.professional.assignments.names import COMPANIES
 from evaluators.professional.memo import Figure, Memo
 from evaluators.professional.table import Column, Table
-from evaluators.professional.work.names import COMPANIES
 
 BRIEF = (
     "Value {target} by comparable companies and report to the deal team. Amounts are in millions of dollars, shares in "
