@@ -113,7 +113,10 @@ def _native() -> Check:
     from backtest import native as account
     from pricing.native import loading
 
-    found = {"account": account.status(), "pricing": "native" if loading.load() else "no C compiler, or switched off"}
+    found = {
+        "account": account.status(),
+        "pricing": "native" if loading.load() else "no C compiler, it failed, or switched off",
+    }
     slow = [f"{name}: {why}" for name, why in found.items() if why != "native"]
     return Check("native loops", "ok", f"jitted kernels serve instead ({'; '.join(slow)})" if slow else "compiled")
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine import __version__
-from engine.score import OverallScore, SectionScore, clip, summarize
+from engine.score import UNSCORED, OverallScore, SectionScore, clip, summarize
 from engine.store import Store
 from evaluators.contract import SECTIONS, Section
 
@@ -156,7 +156,7 @@ def _agentbeats_section(score: SectionScore | None, records: Sequence[dict[str, 
 
 def mean_parts(records: Sequence[dict[str, Any]]) -> dict[str, float]:
     """Return the mean of each score dimension over the scored tasks; an agent's failure counts 0 in all of them."""
-    scored = [record for record in records if record["state"] not in ("infra_unavailable", "not_run")]
+    scored = [record for record in records if record["state"] not in UNSCORED]
     names = sorted({name for record in scored for name in record["parts"]})
     having = {
         name: [r for r in scored if name in r["parts"] or (r["state"] == "agent_error" and not r["parts"])]
