@@ -20,7 +20,7 @@ RANDOM_DECISIONS = 20_000
 class Row(NamedTuple):
     """What one policy showed on one group of windows."""
 
-    points: Any
+    samples: Any
     families: tuple[str, ...]
     paper_product: float
     as_published: float
@@ -154,20 +154,20 @@ def played(opener: Callable[[], Any], make: Callable[[Any, int], Any], repeat: i
     session = opener()
     score = play(session, make(session, repeat))
     details = score.details
-    return Row(np.array(details["points"]), session.families, details["paper_product"], details["as_published"])
+    samples = np.array([sample["value"] for sample in details["samples"]])
+    return Row(samples, session.families, details["paper_product"], details["as_published"])
 
 
 def pooled(rows: Sequence[Row]) -> dict[str, float]:
     """Return the measures over all windows of all conversations."""
-    from evaluators.crypto.skill import judge
+    from evaluators.crypto.skill import clustered_error
 
-    points = np.concatenate([row.points for row in rows])
+    samples = np.concatenate([row.samples for row in rows])
     families = [family for row in rows for family in row.families]
     weights = [len(row.families) for row in rows]
-    skill = judge(points, families)
     return {
-        "skill": skill.value,
-        "se": skill.se,
+        "skill": min(float(samples.mean()), 100.0),
+        "se": clustered_error(samples, families),
         "paper_product": float(np.average([row.paper_product for row in rows], weights=weights)),
         "as_published": float(np.average([row.as_published for row in rows], weights=weights)),
     }

@@ -16,7 +16,7 @@ from evaluators.contract import Json, Score
 from evaluators.crypto.hindsight import Array, Available
 from evaluators.crypto.play import Measured
 from evaluators.crypto.published import as_published, paper_product
-from evaluators.crypto.skill import judge, per_episode, window_points
+from evaluators.crypto.skill import judge, window_points
 
 YEAR_SECONDS = 365.0 * 86_400.0
 CURVE_POINTS = 60
@@ -36,10 +36,10 @@ def scored(
     start_equity: float = 10_000.0,
 ) -> Score:
     """Return the score of one task from the measures of its episodes, fields ``[bars, episodes]``."""
-    timing, cost = per_episode(np.asarray(measured.timing), np.asarray(measured.cost), np.asarray(measured.largest))
-    points = window_points(timing, cost, available, window)
+    timing, cost, largest = (np.asarray(field) for field in (measured.timing, measured.cost, measured.largest))
+    points = window_points(timing, cost, largest, available, window)
     skill = judge(points, families)
-    equity = np.concatenate([np.full((1, timing.size), start_equity), np.asarray(measured.equity)])
+    equity = np.concatenate([np.full((1, timing.shape[1]), start_equity), np.asarray(measured.equity)])
     bars_per_year = YEAR_SECONDS / float(np.median(np.diff(time[0])))
     plain = plain_metrics(equity, account, bars_per_year)
     plain |= {
@@ -54,11 +54,11 @@ def scored(
         "timing_points": skill.timing,
         "cost_points": skill.cost,
         "windows": len(families),
-        "episodes": int(timing.size),
+        "episodes": int(timing.shape[1]),
         "samples": [
             {"family": family, "value": float(value)} for family, value in zip(families, skill.samples, strict=True)
         ],
-        "points": points.tolist(),
+        "points": points.sum(axis=0).tolist(),
         **plain,
         "equity_curves": curves(equity, window, mirrored),
     }

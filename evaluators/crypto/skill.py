@@ -1,8 +1,26 @@
-"""The crypto score: timing skill after costs, on a scale where no skill is 0 and perfect hindsight is 100."""
+"""The crypto score: timing skill after costs, on a scale where no skill is 0 and perfect hindsight is 100.
+
+The timing of each bar, a mean over all windows of the task, counts with a share ``g[k]`` from 0 to 1::
+
+    value = sum over bars of  g[k] timing[k]
+    g[k]  = 1 - debt[k] / |mean timing of the bars before|,  cut to [0, 1];  g[0] = 1
+    debt[k] = (costs of the bars before) - |sum over the bars before of (1 - g) timing|
+
+So costs are paid out of timing: a bar gives up what is owed, as far as a typical bar has covered it so far. A trader
+whose timing exceeds his costs ends with timing less costs, whenever the costs fell due.
+
+Why no agent without skill can gain. All windows of a task are played side by side: every order of a decision is in
+before any return of its bars is shown, in one message or in many. ``g[k]`` depends only on bars before ``k``, which
+the agent may know, and on the weights of the windows. Without skill the timing of bar ``k`` has expectation 0 given all
+of that, whatever the exposures, so each product has, and so has their sum: no scheme of stakes, stopping or wasted
+costs that reacts to gains and losses has an expectation other than 0 (a martingale transform; Doob's optional stopping
+is the special case of ``g`` 1, then 0). A function of the final sums, such as ``hypot(T, C) - C``, lacks this: costs
+made on purpose while behind would shrink losses and leave gains. (The weights, sums of absolute returns, are of the
+whole window; they know sizes of returns, not signs.)
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -34,68 +52,63 @@ class Skill(NamedTuple):
     samples: Array
 
 
-def per_episode(timing: Array, cost: Array, largest: Array) -> tuple[Array, Array]:
-    """Return timing and cost of each episode per unit of the account's own size, ``[episodes]``.
+def window_points(
+    timing: Array, cost: Array, largest: Array, available: Available, window: npt.NDArray[np.int64]
+) -> Array:
+    """Return points of timing and of cost, ``[bars, windows, 2]``: 100 is what perfect hindsight nets on average here.
 
     Each bar is divided by the largest exposure up to that bar. That number is known before the bar's return is, so it
-    cannot be chosen to flatter a result, and multiplying all sizes by a constant changes nothing.
+    cannot be chosen to flatter a result, and multiplying all sizes by a constant changes nothing. Each episode counts
+    relative to the sum of absolute returns of its own market, so that a wild window does not outweigh a calm one; the
+    common factor is the share of that sum that perfect hindsight keeps after costs.
 
     Parameters
     ----------
     timing, cost, largest
         ``[bars, episodes]``, as in ``evaluators.crypto.play.Measured``.
-    """
-    size = np.where(largest > 0.0, largest, 1.0)
-    return (timing / size).sum(axis=0), (cost / size).sum(axis=0)
-
-
-def window_points(timing: Array, cost: Array, available: Available, window: npt.NDArray[np.int64]) -> Array:
-    """Return points of timing and of cost, ``[windows, 2]``: 100 is what perfect hindsight nets on average here.
-
-    Each episode counts relative to the sum of absolute returns of its own market, so that a wild window does not
-    outweigh a calm one; the common factor is the share of that sum that perfect hindsight keeps after costs.
-
-    Parameters
-    ----------
-    timing, cost
-        ``[episodes]``, from :func:`per_episode`.
     available
         What the episodes' markets offered.
     window
         ``[episodes]`` which window each episode comes from (a window and its mirror share one).
     """
     offered = np.where(available.gross > 0.0, available.gross, 1.0)
-    best = after_costs(float(np.mean(available.timing / offered)), float(np.mean(available.cost / offered)))
+    best = float(np.mean((available.timing - available.cost) / offered))
     scale = 100.0 / best if best > 0.0 else 0.0
-    earned, paid = scale * timing / offered, scale * cost / offered
-    return np.array([[earned[window == w].mean(), paid[window == w].mean()] for w in np.unique(window)])
+    unit = scale / (np.where(largest > 0.0, largest, 1.0) * offered)
+    episodes = np.stack([timing * unit, cost * unit], axis=-1)
+    return np.stack([episodes[:, window == each].mean(axis=1) for each in np.unique(window)], axis=1)
+
+
+def shares(timing: Array, cost: Array) -> Array:
+    """Return the share with which each bar's timing counts, ``[bars, ...]``, known before the bar.
+
+    Parameters
+    ----------
+    timing, cost
+        ``[bars, ...]`` in the order in which the bars were played.
+    """
+    share = np.ones(timing.shape)
+    earned, due, paid = (np.zeros(timing.shape[1:]) for _ in range(3))
+    for bar in range(1, len(timing)):
+        earned += timing[bar - 1]
+        due += cost[bar - 1]
+        paid += (1.0 - share[bar - 1]) * timing[bar - 1]
+        debt = np.maximum(due - np.abs(paid), 0.0)
+        typical = np.abs(earned) / bar
+        share[bar] = 1.0 - debt / np.maximum(np.maximum(debt, typical), np.finfo(float).tiny)
+    return share
 
 
 def judge(points: Array, families: Sequence[str]) -> Skill:
-    """Return the skill shown in windows with ``points`` ``[windows, 2]``, clustered by family for its error.
+    """Return the skill shown in windows with ``points`` ``[bars, windows, 2]``, clustered by family for its error.
 
-    The error is that of the linearised value, with the slope taken no nearer to zero timing than one error of the
-    timing itself, where the curve is flat and would promise too much.
+    The shares are known before the returns they count, so the error is that of the windows' counted timing.
     """
-    timing, cost = (float(column) for column in points.mean(axis=0))
-    value = after_costs(timing, cost)
-    sure = max(abs(timing), clustered_error(points[:, 0], families))
-    length = math.hypot(sure, cost)
-    slopes = np.array([sure, math.copysign(cost - length, timing)]) / (length or 1.0)
-    shown = points @ slopes
-    samples = value + shown - shown.mean()
-    return Skill(min(value, 100.0), clustered_error(samples, families), timing, cost, samples)
-
-
-def after_costs(timing: float, cost: float) -> float:
-    """Return ``sign(timing) * (sqrt(timing^2 + cost^2) - cost)``: timing less the costs of a trader who has some.
-
-    Costs are deducted in full from timing that is large against them, and hardly from none: an account without skill
-    has timing 0 on average but pays costs all the same, and were they simply deducted, trading at random would score
-    below doing nothing. The curve is odd, so luck to either side cancels, and rises everywhere, so more timing always
-    scores more.
-    """
-    return math.copysign(math.hypot(timing, cost) - cost, timing) if timing else 0.0
+    by_bar = points.mean(axis=1)
+    share = shares(by_bar[:, 0], by_bar[:, 1])
+    samples = share @ points[:, :, 0]
+    timing, cost = (float(total) for total in by_bar.sum(axis=0))
+    return Skill(min(float(samples.mean()), 100.0), clustered_error(samples, families), timing, cost, samples)
 
 
 def clustered_error(samples: Array, families: Sequence[str]) -> float:

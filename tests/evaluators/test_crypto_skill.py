@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 from backtest import population
 from backtest.account import TARGET, Action, open_account
@@ -24,7 +25,7 @@ from evaluators.crypto.policies import play as play_policy
 from evaluators.crypto.published import as_published, paper_product
 from evaluators.crypto.session import InteractiveSession
 from evaluators.crypto.settings import TransformChoice
-from evaluators.crypto.skill import after_costs, clustered_error, judge, per_episode, window_points
+from evaluators.crypto.skill import clustered_error, judge, shares, window_points
 from evaluators.crypto.windows import WARMUP_BARS, episodes, of, simulated
 
 BARS = 28
@@ -39,11 +40,15 @@ def session_maker() -> Callable[[], InteractiveSession]:
 
 
 def points(session: InteractiveSession, decide: Callable[[Any, int], dict[str, Any]]) -> np.ndarray:
+    """Return timing and counted timing of each window, ``[windows, 2]``."""
+
     def reply(played: InteractiveSession, body: dict[str, Any]) -> str:
         rows = [{"episode": row["episode"], **decide(row, body["decision"])} for row in body["episodes"]]
         return json.dumps({"decisions": rows})
 
-    return np.array(play_policy(session, reply).details["points"])
+    details = play_policy(session, reply).details
+    samples = [row["value"] for row in details["samples"]]
+    return np.column_stack([np.array(details["points"])[:, 0], samples])
 
 
 def exposure(row: Any) -> float:
@@ -59,8 +64,9 @@ def toward(row: Any, target: float) -> dict[str, Any]:
 
 
 def assert_timing_is_luck(shown: np.ndarray) -> None:
-    mean, error = shown[:, 0].mean(), shown[:, 0].std(ddof=1) / math.sqrt(len(shown))
-    assert abs(mean) < 3.0 * error and abs(after_costs(mean, shown[:, 1].mean())) < 2.0
+    for column in shown.T:
+        assert abs(column.mean()) < 3.0 * column.std(ddof=1) / math.sqrt(len(column))
+    assert abs(shown[:, 1].mean()) < 2.0
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
@@ -133,12 +139,16 @@ def test_thousands_of_policies_that_never_look_have_a_mean_of_zero() -> None:
         state, row = play(state, order, of(jnp.asarray(field[:, t : t + 1].T) for field in lanes), DEFAULT_RULES)
         measured.append(row)
     fields = [np.concatenate(part) for part in zip(*measured, strict=True)]
-    timing, cost = per_episode(fields[0], fields[3], fields[2])
-    offered = available(lanes, decision_every=1, rules=DEFAULT_RULES, equity=10_000.0)
-    shown = window_points(timing, cost, offered, np.repeat(made.window, policies))
-    skill = judge(shown, [str(window) for window in range(24)])
-    assert abs(skill.timing) < 1.0 and abs(skill.value) < 0.5
-    assert skill.cost > 1.0
+    offered = available(traded, decision_every=1, rules=DEFAULT_RULES, equity=10_000.0)
+    names = [str(window) for window in range(24)]
+    skills = [
+        judge(window_points(*(fields[i][:, policy::policies] for i in (0, 3, 2)), offered, made.window), names)
+        for policy in range(policies)
+    ]
+    for shown in (np.array([skill.value for skill in skills]), np.array([skill.timing for skill in skills])):
+        assert abs(shown.mean()) < 3.0 * shown.std(ddof=1) / math.sqrt(policies)
+        assert shown.std(ddof=1) / math.sqrt(policies) < 1.0
+    assert np.mean([skill.cost for skill in skills]) > 1.0
 
 
 def test_hindsight_is_the_best_of_all_paths() -> None:
@@ -174,13 +184,33 @@ def test_timing_of_a_held_position_is_its_log_return_less_funding_and_costs_stan
     assert (np.asarray(paid.cost)[0] > 5e-4).all() and not np.asarray(paid.cost)[1:].any()
 
 
-@given(st.floats(-200.0, 200.0), st.floats(0.0, 200.0))
-def test_costs_shrink_timing_toward_zero_evenly_from_both_sides(timing: float, cost: float) -> None:
-    value = after_costs(timing, cost)
-    assert value == -after_costs(-timing, cost)
-    assert abs(value) <= abs(timing) * (1.0 + 1e-12) and abs(value) >= abs(timing) - cost - 1e-9
-    assert after_costs(timing + 1.0, cost) > value
-    assert after_costs(timing, 0.0) == pytest.approx(timing)
+@given(
+    hnp.arrays(np.float64, (6, 2), elements=st.floats(-100.0, 100.0)),
+    hnp.arrays(np.float64, (6, 2), elements=st.floats(0.0, 100.0)),
+    st.integers(0, 5),
+)
+def test_the_share_of_a_bar_depends_on_the_bars_before_alone_and_lies_within_0_and_1(
+    timing: np.ndarray, cost: np.ndarray, bar: int
+) -> None:
+    share = shares(timing, cost)
+    assert ((share >= 0.0) & (share <= 1.0)).all() and (share[0] == 1.0).all()
+    later = np.arange(6)[:, None] >= bar
+    changed = shares(np.where(later, 7.0, timing), np.where(later, 3.0, cost))
+    np.testing.assert_array_equal(changed[: bar + 1], share[: bar + 1])
+    np.testing.assert_array_equal(shares(-timing, cost), share)
+    assert (shares(timing, np.zeros((6, 2))) == 1.0).all()
+
+
+def test_steady_timing_pays_its_costs_in_full_and_no_more_whenever_they_fall_due() -> None:
+    bars = 1000
+    timing = np.full((bars, 5), 60.0 / bars)
+    cost = np.zeros((bars, 5))
+    cost[:, 0] = 20.0 / bars
+    cost[0, 1] = 20.0
+    cost[bars // 2, 2] = 20.0
+    cost[:, 3] = 90.0 / bars
+    kept = (shares(timing, cost) * timing).sum(axis=0)
+    np.testing.assert_allclose(kept, [40.0, 40.0, 40.0, 0.0, 60.0], atol=0.1)
 
 
 def test_errors_are_clustered_by_family() -> None:
