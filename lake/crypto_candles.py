@@ -250,6 +250,15 @@ def funding_of_bars(funding: Funding, time: Floats, seconds: float) -> Floats:
     return rates
 
 
+def has_funding(funding: Funding, time: Floats) -> npt.NDArray[np.bool_]:
+    """Return whether the rates cover each bar, ``[bars]``: the last one is no older than the usual time between two."""
+    usual = np.median(np.diff(funding.time)) if len(funding.time) > 1 else 0.0
+    # A rate stamped some milliseconds after the open of its bar covers the bar all the same.
+    opened = time + 1.0
+    last = np.searchsorted(funding.time, opened, side="right") - 1
+    return np.asarray((last >= 0) & (opened - funding.time[last.clip(0)] < usual))
+
+
 def stretches(candles: Candles, *, bars: int = 2) -> list[Candles]:
     """Return the faultless runs of at least ``bars`` consecutive candles, in the order of the source.
 
@@ -262,7 +271,7 @@ def stretches(candles: Candles, *, bars: int = 2) -> list[Candles]:
     joined = np.zeros(len(c), bool)
     joined[1:] = (np.diff(c.time) == c.seconds) & sound[1:] & sound[:-1]
     starts = np.flatnonzero(sound & ~joined)
-    ends = np.append(starts[1:], len(c))
+    ends = np.append(starts, len(c))[1:]
     runs: list[Candles] = []
     for start, end in zip(starts, ends, strict=True):
         length = 1 + int(np.argmin(np.append(joined[start + 1 : end], False)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import zipfile
 from collections.abc import Hashable
 from pathlib import Path
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 TIME_NAMES = ("timestamp", "date", "datetime", "time", "open_time", "open_time_utc", "opentime", "calc_time", "t")
 RATE_NAMES = ("funding_rate", "fundingrate", "last_funding_rate", "rate")
+SUFFIXES = (".csv", ".csv.gz", ".parquet", ".feather", ".zip")
 PRICES = ("open", "high", "low", "close")
+QUOTES = ("USDT", "USDC", "BUSD", "USD")
 GROUPS = ("window", "symbol", "interval")
 ARCHIVE_COLUMNS = [
     *("open_time", "open", "high", "low", "close", "volume", "close_time", "quote_volume", "trades"),
@@ -59,6 +62,18 @@ def _candles(path: Path, groups: list[str], key: Hashable, part: pd.DataFrame, t
     time = seconds(part[time_name], path.name)
     columns = [part[name].to_numpy(dtype=np.float64) for name in (*PRICES, "volume")]
     return Candles(source, symbol, bar_seconds(time, path.name), time, *columns)
+
+
+def coin(symbol: str) -> str:
+    """Return the base currency of a symbol: ``BTC`` of ``BTCUSDT``, ``BTC/USDT:USDT`` or ``btc``."""
+    first = re.split(r"[^A-Z0-9]", symbol.upper())[0]
+    return next((first.removesuffix(quote) for quote in QUOTES if first.endswith(quote)), first)
+
+
+def is_funding_of(path: Path, symbol: str) -> bool:
+    """Return whether a file's name says that it holds funding rates of a symbol, quoted in whatever currency."""
+    words = re.split(r"[^A-Z0-9]+", path.name.upper())
+    return any("FUNDING" in word for word in words) and coin(symbol) in [coin(word) for word in words if coin(word)]
 
 
 def _symbol_of(path: Path) -> str:
@@ -148,7 +163,7 @@ def _frame(path: Path, archive_columns: list[str]) -> pd.DataFrame:
     elif name.endswith(".zip"):
         frame = _archived(path, archive_columns)
     else:
-        raise ValueError(f"{path.name}: unknown format; known are .csv, .csv.gz, .parquet, .feather and .zip")
+        raise ValueError(f"{path.name}: unknown format; known are {', '.join(SUFFIXES[:-1])} and {SUFFIXES[-1]}")
     if frame.index.name is not None:
         frame = frame.reset_index()
     frame.columns = pd.Index([str(column).strip().lower() for column in frame.columns])

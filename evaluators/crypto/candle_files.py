@@ -8,13 +8,13 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from backtest.market import Market
 from backtest.rules import Rules
 from evaluators.crypto.windows import WARMUP_BARS, Windows, of, to_numpy
 from lake import crypto_candles, crypto_files
 
-SUFFIXES = (".csv", ".csv.gz", ".parquet", ".feather", ".zip")
 STRIDES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40, 60, 90, 120, 180, 240, 360, 480, 720, 1440)
 MOVE_TO_COST = 5.0
 """A typical move between decisions is at least this many times the cost of a trade."""
@@ -29,14 +29,17 @@ class Stretch:
     label
         File, symbol and interval, for reports.
     market
-        Fields ``[bars]``, numpy; ``funding_rate`` is 0, candle files hold none.
+        Fields ``[bars]``, numpy; ``funding_rate`` is 0 where no file of the folder holds the symbol's.
     seconds
         Length of a bar.
+    funded
+        ``[bars]`` whether the funding rate of the bar is known.
     """
 
     label: str
     market: Market
     seconds: float
+    funded: npt.NDArray[np.bool_]
 
 
 def files(path: str) -> list[Path]:
@@ -51,9 +54,9 @@ def files(path: str) -> list[Path]:
     if not root.exists():
         raise ValueError(f"crypto: path {path!r} does not exist (working directory: {str(Path.cwd())!r})")
     found = [root] if root.is_file() else sorted(each for each in root.rglob("*") if each.is_file())
-    candles = [each for each in found if each.name.lower().endswith(SUFFIXES)]
+    candles = [each for each in found if each.name.lower().endswith(crypto_files.SUFFIXES)]
     if not candles:
-        raise ValueError(f"crypto: no candle files under {path!r} (looked for {', '.join(SUFFIXES)})")
+        raise ValueError(f"crypto: no candle files under {path!r} (looked for {', '.join(crypto_files.SUFFIXES)})")
     return candles
 
 
@@ -76,18 +79,35 @@ def stretches(path: str) -> tuple[Stretch, ...]:
     """
     found: list[Stretch] = []
     skipped: list[str] = []
-    for each in files(path):
+    every = files(path)
+    for each in every:
         try:
-            held = [candles for candles in crypto_files.read(each) if (candles.close > 0.0).any()]
+            held = crypto_files.read(each)
         except ValueError as error:
             skipped.append(str(error))
             continue
         for candles in held:
+            rates = [
+                crypto_files.read_funding(other)
+                for other in every
+                if other.parent == each.parent and crypto_files.is_funding_of(other, candles.symbol)
+            ]
             parts = crypto_candles.stretches(candles, bars=WARMUP_BARS + 2)
-            found.extend(Stretch(label(part), to_numpy(crypto_candles.market(part)), part.seconds) for part in parts)
+            found.extend(with_funding(part, rates) for part in parts)
     if not found:
         raise ValueError(f"crypto: no candles under {path!r}: {'; '.join(skipped) or 'every stretch is too short'}")
     return tuple(found)
+
+
+def with_funding(candles: crypto_candles.Candles, rates: list[crypto_candles.Funding]) -> Stretch:
+    """Return the stretch with the funding rates that cover most of its bars; 0 where there are none."""
+    covered = [crypto_candles.has_funding(each, candles.time) for each in rates]
+    best = max(range(len(rates)), key=lambda index: int(covered[index].sum()), default=None)
+    if best is None or not covered[best].any():
+        market = to_numpy(crypto_candles.market(candles))
+        return Stretch(label(candles), market, candles.seconds, np.zeros(len(candles), bool))
+    market = to_numpy(crypto_candles.market(candles, rates[best]))
+    return Stretch(label(candles), market, candles.seconds, covered[best])
 
 
 def label(candles: crypto_candles.Candles) -> str:
@@ -108,16 +128,31 @@ def stride(stretch: Stretch, rules: Rules) -> int:
 
 @dataclass(frozen=True)
 class Place:
-    """A possible window: a stretch, its first bar, and the stride of its decisions."""
+    """A possible window: a stretch, its first bar, the stride of its decisions, and their number."""
 
     stretch: Stretch
     first: int
     every: int
+    decisions: int
 
     @property
     def start_time(self) -> float:
         """Time of the first traded bar, seconds since 1970."""
         return float(self.stretch.market.time[self.first + WARMUP_BARS])
+
+    @property
+    def observed(self) -> tuple[float, float]:
+        """Time of the first bar that is shown and of the end of the last, seconds since 1970."""
+        start = float(self.stretch.market.time[self.first])
+        return start, start + (WARMUP_BARS + self.decisions * self.every) * self.stretch.seconds
+
+    @property
+    def label(self) -> str:
+        """Where the window comes from, and whether its funding is known."""
+        length = WARMUP_BARS + self.decisions * self.every
+        funded = self.stretch.funded[self.first + WARMUP_BARS : self.first + length]
+        words = "with funding" if funded.all() else "funding for a part" if funded.any() else "without funding (0)"
+        return f"{self.stretch.label}, {words}"
 
 
 def places(path: str, *, decisions: int, every: int | None, rules: Rules) -> list[Place]:
@@ -134,7 +169,7 @@ def places(path: str, *, decisions: int, every: int | None, rules: Rules) -> lis
         step = every or stride(stretch, rules)
         length, size = decisions * step, len(stretch.market.time)
         longest = max(longest, size)
-        found += [Place(stretch, first, step) for first in range(0, size - WARMUP_BARS - length + 1, length)]
+        found += [Place(stretch, first, step, decisions) for first in range(0, size - WARMUP_BARS - length + 1, length)]
     if not found:
         raise ValueError(
             f"crypto: no stretch of candles under {path!r} is long enough for a window of {decisions} decisions and "
@@ -152,14 +187,32 @@ def grouped(found: list[Place]) -> dict[tuple[float, int], list[Place]]:
 
 
 def bundles(found: list[Place], *, windows: int, seed: int) -> list[list[Place]]:
-    """Cut the places into bundles of ``windows`` that fit together, no place twice, in an order drawn from ``seed``."""
+    """Cut the places into bundles of ``windows`` that fit together, no place twice, in an order drawn from ``seed``.
+
+    The windows of a bundle are played side by side, so no two of them share a time, warm-up included: the warm-up of
+    one would show the other's future. Symbols make no difference, because coins move together.
+    """
     rng = np.random.default_rng([seed, 1])
     made: list[list[Place]] = []
     for _, group in sorted(grouped(found).items()):
-        order = rng.permutation(len(group))
-        for first in range(0, len(group) - windows + 1, windows):
-            made.append([group[index] for index in order[first : first + windows]])
+        filling: list[list[Place]] = []
+        for index in rng.permutation(len(group)):
+            place = group[index]
+            bundle = next((each for each in filling if all(apart(place, other) for other in each)), None)
+            if bundle is None:
+                bundle = []
+                filling.append(bundle)
+            bundle.append(place)
+            if len(bundle) == windows:
+                made.append(bundle)
+                filling = [each for each in filling if each is not bundle]
     return [made[index] for index in rng.permutation(len(made))]
+
+
+def apart(one: Place, other: Place) -> bool:
+    """Return whether two windows share no moment, warm-up included."""
+    (start, end), (other_start, other_end) = one.observed, other.observed
+    return end <= other_start or other_end <= start
 
 
 def windows_at(chosen: list[Place], *, decisions: int, bucket_seconds: float) -> Windows:
@@ -173,7 +226,7 @@ def windows_at(chosen: list[Place], *, decisions: int, bucket_seconds: float) ->
         for name in Market._fields
     ]
     family = tuple(f"time-{int(place.start_time // bucket_seconds)}" for place in chosen)
-    return Windows(of(fields), family, tuple(place.stretch.label for place in chosen))
+    return Windows(of(fields), family, tuple(place.label for place in chosen))
 
 
 def longest_window(found: list[Place], *, decisions: int) -> float:

@@ -104,7 +104,8 @@ def file_sources(settings: Settings, seed: int, count: int) -> Callable[[int], S
     if len(made) < count:
         raise ValueError(
             f"crypto: {path!r} holds {len(found)} windows of {decisions} decisions, enough for {len(made)} tasks of "
-            f"{settings.windows} windows of one interval; {count} tasks are asked for"
+            f"{settings.windows} windows of one interval that lie apart in time (whatever the symbol, with the "
+            f"{WARMUP_BARS} bars shown before each); {count} tasks are asked for"
         )
     bucket = candle_files.longest_window(found, decisions=decisions)
 

@@ -261,3 +261,31 @@ def test_a_file_of_many_windows_is_taken_apart(shared_data: Path) -> None:
     assert "luna_2022_05" in luna.source
     assert float(luna.close[-1]) < 0.001
     assert all(examine(part).faults == () for part in parts)
+
+
+def test_candles_without_one_sound_row_have_no_stretch() -> None:
+    made = candles(4)
+    made.close[:] = 0.0
+    assert stretches(made) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "symbol", "wanted"),
+    [
+        ("BTC_USDT_USDT-8h-funding_rate.feather", "BTCUSDT", True),
+        ("funding_rate_BTCUSDT.csv.gz", "BTC", True),
+        ("BTCUSDT-fundingRate-2024-01.zip", "BTC/USDT:USDT", True),
+        ("BTC_USDT_USDT-8h-funding_rate.feather", "ETHUSDT", False),
+        ("BTCUSDT_1h.parquet", "BTCUSDT", False),
+        ("funding_rate_BTCUSDT.csv", "USDT", False),
+    ],
+)
+def test_a_funding_file_belongs_to_the_coin_that_its_name_says(name: str, symbol: str, wanted: bool) -> None:
+    assert crypto_files.is_funding_of(Path(name), symbol) is wanted
+
+
+def test_funding_covers_bars_until_the_next_rate_is_overdue() -> None:
+    hours = np.arange(40.0)
+    rates = Funding("made up", 3600.0 * np.array([4.0, 12.0, 20.0]) + 0.005, np.full(3, 1e-4))
+    covered = crypto_candles.has_funding(rates, 3600.0 * hours)
+    np.testing.assert_array_equal(np.flatnonzero(covered), np.arange(4, 28))
