@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -16,6 +16,9 @@ from evaluators.registry import DATASETS
 
 SELECTION_KEYS = frozenset({"type", "limit", "limit_per_task"})
 """Keys of a dataset entry that the engine uses; the others are the dataset's own options."""
+
+SWEEP_KEYS = frozenset({"transforms", "severities", "seeds", "strategies", "windows", "bars"})
+"""Keys that only the config of a sweep has at its top."""
 
 
 class Record(BaseModel):
@@ -166,36 +169,65 @@ def parse(raw: Any, *, source: str) -> RunConfig:
     """Validate a config given as plain data; ``source`` names it in errors."""
     if not isinstance(raw, dict):
         raise ConfigError(f"{source}: a config is a mapping with the keys {', '.join(RunConfig.model_fields)}")
+    if "datasets" not in raw and len(SWEEP_KEYS & raw.keys()) > 1:
+        raise ConfigError(f"{source}: this is the config of a sweep; run it with: traderbench sweep {source}")
     try:
         return RunConfig.model_validate(raw)
     except ValidationError as error:
-        raise ConfigError(f"{source}: {'; '.join(_explain(item) for item in error.errors())}") from error
+        raise ConfigError(f"{source}: {explain(error, RunConfig)}") from error
 
 
-def _explain(item: Any) -> str:
+def explain(error: ValidationError, model: type[BaseModel]) -> str:
+    """Return every fault of a config in one line: field, value and what would be right.
+
+    A key that is missing because it was misspelt is one fault, not two.
+    """
+    items = error.errors()
+    meant = {
+        (*item["loc"][:-1], name)
+        for item in items
+        if item["type"] == "extra_forbidden" and (name := _meant(item["loc"], model))
+    }
+    told = [item for item in items if item["type"] != "missing" or tuple(item["loc"]) not in meant]
+    # a list whose only item is wrong counts as too short besides
+    told = [item for item in told if item["type"] != "too_short" or not item["input"]]
+    return "; ".join(_explain(item, model) for item in told)
+
+
+def _explain(item: Any, model: type[BaseModel]) -> str:
     """Turn one pydantic error into field, value and what would be right."""
     location = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in item["loc"]).lstrip(".")
     if item["type"] == "extra_forbidden":
-        *parents, key = item["loc"]
-        return f"{location}: unknown key{nearest(str(key), _fields_at(parents))}"
+        name = _meant(item["loc"], model)
+        known = f" (did you mean {name!r}?)" if name else f"; known: {', '.join(_fields_at(item['loc'][:-1], model))}"
+        return f"{location}: unknown key{known}"
+    if item["type"] == "missing":
+        return f"{location}: this key is required"
+    if item["type"] == "too_short":
+        return f"{location}: at least one is needed, got none"
     message = item["msg"].removeprefix("Value error, ")
-    if item["type"] in {"missing", "value_error"}:
+    if item["type"] == "value_error":
         return f"{location}: {message}" if location else message
     shown = repr(item["input"])
     return f"{location}: {message} (got {shown if len(shown) <= 80 else shown[:77] + '...'})"
 
 
-def _fields_at(parents: list[Any]) -> list[str]:
+def _meant(location: tuple[int | str, ...], model: type[BaseModel]) -> str | None:
+    """Return the key that an unknown one is most like, if it is like any."""
+    close = difflib.get_close_matches(str(location[-1]), _fields_at(location[:-1], model), n=1, cutoff=0.5)
+    return close[0] if close else None
+
+
+def _fields_at(parents: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
     """Return the keys that exist where an unknown one was found."""
-    model: type[BaseModel] = RunConfig
-    nested: dict[str, type[BaseModel]] = {
-        "datasets": DatasetConfig,
-        "sampling": SamplingConfig,
-        "limits": LimitsConfig,
-        "execution": ExecutionConfig,
-        "judge": JudgeConfig,
-        "debate": DebateConfig,
-    }
     for part in parents:
-        model = nested.get(part, model) if isinstance(part, str) else model
+        if part in model.model_fields:
+            model = _record_in(model.model_fields[str(part)].annotation) or model
     return list(model.model_fields)
+
+
+def _record_in(annotation: Any) -> type[BaseModel] | None:
+    """Return the record that a field holds, alone, optional or as the items of a sequence."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for inner in get_args(annotation) if (found := _record_in(inner))), None)

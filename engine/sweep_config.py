@@ -8,10 +8,17 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
-from engine.config import Record, nearest
+from engine.config import Record, explain
 from engine.errors import ConfigError
+
+MOST_SEVERE = 1000.0
+MOST_BARS_A_SHARD = 20_000_000
+"""A shard is held in memory as a whole: its markets alone take about 1 GB at this size."""
+MOST_SHARDS = 1_000_000
+SEEDS_END = 2**32
+"""Random keys are made of 32 bits of the seed."""
 
 
 class StrategyChoice(Record):
@@ -19,7 +26,7 @@ class StrategyChoice(Record):
 
     name: str
     label: str = ""
-    params: dict[str, float] = Field(default_factory=dict)
+    params: dict[str, int | float] = Field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -30,10 +37,10 @@ class StrategyChoice(Record):
 class RulesConfig(Record):
     """Trading rules that differ from the defaults of ``backtest.rules``."""
 
-    fee_bps: Annotated[float, Field(ge=0)] | None = None
-    slippage_bps: Annotated[float, Field(ge=0)] | None = None
-    impact_bps: Annotated[float, Field(ge=0)] | None = None
-    max_leverage: Annotated[float, Field(gt=0)] | None = None
+    fee_bps: Annotated[float, Field(ge=0, le=10_000)] | None = None
+    slippage_bps: Annotated[float, Field(ge=0, le=10_000)] | None = None
+    impact_bps: Annotated[float, Field(ge=0, le=10_000)] | None = None
+    max_leverage: Annotated[float, Field(gt=0, le=1000)] | None = None
     maintenance_margin: Annotated[float, Field(ge=0, lt=1)] | None = None
 
 
@@ -55,7 +62,7 @@ class SweepConfig(Record):
     strategies: Annotated[tuple[StrategyChoice, ...], Field(min_length=1)]
     windows: Annotated[int, Field(ge=1)] = 1
     bars: Annotated[int, Field(ge=2)]
-    bar_seconds: Annotated[float, Field(gt=0)] = 3600.0
+    bar_seconds: Annotated[float, Field(ge=1, le=366 * 86_400)] = 3600.0
     data: str | None = None
     rules: RulesConfig = RulesConfig()
     precision: Literal["float64", "float32"] = "float64"
@@ -70,11 +77,36 @@ class SweepConfig(Record):
 
     @field_validator("severities")
     @classmethod
-    def _not_negative(cls, value: tuple[float, ...]) -> tuple[float, ...]:
+    def _in_range(cls, value: tuple[float, ...]) -> tuple[float, ...]:
         for severity in value:
-            if severity < 0.0:
-                raise ValueError(f"a severity is at least 0, got {severity!r}")
+            if not 0.0 <= severity <= MOST_SEVERE:
+                raise ValueError(f"a severity lies between 0 and {MOST_SEVERE:g}, got {severity!r}")
         return value
+
+    @field_validator("transforms", "severities")
+    @classmethod
+    def _once(cls, value: tuple[Any, ...]) -> tuple[Any, ...]:
+        for item in value:
+            if value.count(item) > 1:
+                raise ValueError(f"{item!r} stands there twice")
+        return value
+
+    @model_validator(mode="after")
+    def _of_possible_size(self) -> SweepConfig:
+        held = self.bars * min(self.seeds, self.seeds_per_shard)
+        if held > MOST_BARS_A_SHARD:
+            raise ValueError(
+                f"bars times seeds_per_shard: {held:,} bars would be held in memory at once, at most "
+                f"{MOST_BARS_A_SHARD:,}; lower seeds_per_shard or bars"
+            )
+        shards = self.windows * -(-self.seeds // self.seeds_per_shard)
+        if shards > MOST_SHARDS:
+            raise ValueError(
+                f"windows times seeds: this sweep has {shards:,} shards, at most {MOST_SHARDS:,}; raise seeds_per_shard"
+            )
+        if self.first_seed + self.seeds > SEEDS_END:
+            raise ValueError(f"first_seed: seeds end at 2**32, got {self.first_seed} and {self.seeds} after it")
+        return self
 
     @property
     def cells(self) -> int:
@@ -102,8 +134,8 @@ def load(path: Path) -> SweepConfig:
     """
     try:
         raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read config {path}: {error}") from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(raw, dict):
@@ -116,6 +148,8 @@ def parse(raw: dict[str, Any], *, source: str) -> SweepConfig:
     import transforms
     from backtest import strategies
 
+    if "datasets" in raw:
+        raise ConfigError(f"{source}: this is the config of a run; run it with: traderbench run {source}")
     try:
         config = SweepConfig.model_validate(raw)
         for name in config.transforms:
@@ -123,11 +157,7 @@ def parse(raw: dict[str, Any], *, source: str) -> SweepConfig:
         for choice in config.strategies:
             strategies.get(choice.name, **choice.params)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        hint = nearest(key, SweepConfig.model_fields) if first["type"] == "extra_forbidden" else ""
-        what = f"unknown key {key!r}{hint}" if first["type"] == "extra_forbidden" else f"{key}: {first['msg']}"
-        raise ConfigError(f"{source}: {what}") from error
+        raise ConfigError(f"{source}: {explain(error, SweepConfig)}") from error
     except ValueError as error:
         raise ConfigError(f"{source}: {error}") from error
     titles = [choice.title for choice in config.strategies]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import difflib
+import inspect
+from collections.abc import Callable, Iterable
 
 from backtest.episode import Strategy
 from backtest.strategies.foresight import hindsight_oracle, noisy_oracle
@@ -49,11 +51,24 @@ def get(name: str, **parameters: float) -> Strategy:
         For an unknown name, listing those that exist, or an unknown or bad parameter.
     """
     if name not in STRATEGIES:
-        raise ValueError(f"unknown strategy {name!r}; there are: {', '.join(sorted(STRATEGIES))}")
+        there = f"there are: {', '.join(sorted(STRATEGIES))}"
+        raise ValueError(f"unknown strategy {name!r}{_nearest(name, STRATEGIES)}; {there}")
+    known = list(inspect.signature(STRATEGIES[name]).parameters)
+    for parameter in parameters:
+        if parameter not in known:
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            hint = f"{_nearest(parameter, known)}; {takes}"
+            raise ValueError(f"bad parameters for strategy {name!r}: it has no {parameter!r}{hint}")
     try:
         return STRATEGIES[name](**parameters)
     except TypeError as error:
         raise ValueError(f"bad parameters for strategy {name!r}: {error}") from error
+
+
+def _nearest(word: str, names: Iterable[str]) -> str:
+    """Return ``" (did you mean 'x'?)"`` for the nearest of ``names``, or an empty string."""
+    close = difflib.get_close_matches(word, list(names), n=1, cutoff=0.5)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 __all__ = [

@@ -66,6 +66,13 @@ limits: {task_time_s: 60, max_tool_calls: 10}
         ("name: x\ndatasets: [{type: synthetic}]\nweights: {crypto_trading: 0}", "sum to 0"),
         ("name: x\ndatasets: [{type: synthetic}]\ndebate: {enabled: true}", "debate.enabled: true is not available"),
         ("name: x\ndatasets: [{type: synthetic}]\nlimits: {task_time_s: .nan}", "limits.task_time_s"),
+        (
+            "name: x\nseeds: 3\nbars: 200\nstrategies: [macd]",
+            "this is the config of a sweep; run it with: traderbench sweep",
+        ),
+        ("datasets: [{type: synthetic}]", "c.yaml: name: this key is required"),
+        ("nam: x\ndatasets: [{type: synthetic}]", "c.yaml: nam: unknown key (did you mean 'name'?)"),
+        ("name: x\ndatasets: [{type: synthetic}]\nzzz: 1", "zzz: unknown key; known: name, version"),
         ("- 1", "a config is a mapping"),
         ("name: [", "not valid YAML"),
     ],

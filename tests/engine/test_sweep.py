@@ -103,11 +103,31 @@ def test_a_folder_of_another_sweep_is_refused_with_the_difference(finished: Any,
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"sedes": 3}, "unknown key 'sedes'.*seeds"),
+        ({"sedes": 3}, r"sedes: unknown key \(did you mean 'seeds'\?\)"),
         ({"transforms": ["nosiy"]}, "unknown transform 'nosiy'"),
-        ({"strategies": ["buy_and_hodl"]}, "unknown strategy 'buy_and_hodl'"),
-        ({"severities": [-1.0]}, "a severity is at least 0, got -1.0"),
-        ({"bars": 1}, "bars"),
+        ({"transforms": ["noisy", "noisy"]}, "'noisy' stands there twice"),
+        ({"strategies": ["buy_and_hodl"]}, r"unknown strategy 'buy_and_hodl' \(did you mean 'buy_and_hold'\?\)"),
+        (
+            {"strategies": [{"name": "macd", "params": {"fats": 5}}]},
+            r"'macd': it has no 'fats' \(did you mean 'fast'\?\); it takes fast, slow, signal, exposure",
+        ),
+        ({"strategies": [{"name": "always_long", "params": {"size": 5}}]}, "it has no 'size'; it takes none"),
+        ({"strategies": [{"name": "macd", "params": {"fast": -5}}]}, "fast must be a whole number of bars"),
+        ({"strategies": [{"nam": "macd"}]}, r"strategies\[0\].nam: unknown key \(did you mean 'name'\?\)$"),
+        ({"strategies": []}, "strategies: at least one is needed, got none"),
+        ({"severities": [-1.0]}, "a severity lies between 0 and 1000, got -1.0"),
+        ({"severities": [1e308]}, r"a severity lies between 0 and 1000, got 1e\+308"),
+        ({"severities": [float("nan")]}, r"severities\[0\]: Input should be a finite number \(got nan\)$"),
+        ({"severities": []}, "severities: at least one is needed, got none"),
+        ({"seeds": 0}, r"seeds: Input should be greater than or equal to 1 \(got 0\)"),
+        ({"seeds": 10**9}, r"seeds: Input should be less than or equal to 10000000 \(got 1000000000\)"),
+        ({"first_seed": 2**32 - 4}, r"first_seed: seeds end at 2\*\*32"),
+        ({"bars": 1}, r"bars: Input should be greater than or equal to 2 \(got 1\)"),
+        ({"bars": 10**12}, "2,000,000,000,000 bars would be held in memory at once, at most 20,000,000"),
+        ({"windows": 10**6}, "this sweep has 3,000,000 shards, at most 1,000,000"),
+        ({"rules": {"fee_bp": 1}}, r"rules.fee_bp: unknown key \(did you mean 'fee_bps'\?\)"),
+        ({"seeds": None}, "seeds: Input should be a valid integer"),
+        ({"datasets": []}, "this is the config of a run; run it with: traderbench run"),
         ({"data": "no/such/folder"}, "no/such/folder"),
         ({"strategies": ["macd", "macd"]}, "two are called 'macd'"),
     ],
@@ -116,6 +136,15 @@ def test_a_bad_sweep_is_one_clear_error(tmp_path: Path, changes: dict[str, Any],
     with pytest.raises(ConfigError, match=message) as error:
         run_sweep(written(tmp_path, **changes), out=tmp_path / "out")
     assert "\n" not in str(error.value)
+
+
+def test_a_misspelt_required_key_is_one_fault_and_a_missing_one_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.yaml"
+    body = {name: value for name, value in SMALL.items() if name not in ("seeds", "bars")}
+    path.write_text(yaml.safe_dump(body | {"sedes": 5}))
+    with pytest.raises(ConfigError) as error:
+        run_sweep(path)
+    assert str(error.value) == f"{path}: bars: this key is required; sedes: unknown key (did you mean 'seeds'?)"
 
 
 def test_the_report_is_one_file_with_heat_maps_and_robustness_curves(finished: Any) -> None:
