@@ -102,13 +102,21 @@ def shares(timing: Array, cost: Array) -> Array:
 def judge(points: Array, families: Sequence[str]) -> Skill:
     """Return the skill shown in windows with ``points`` ``[bars, windows, 2]``, clustered by family for its error.
 
-    The shares are known before the returns they count, so the error is that of the windows' counted timing.
+    The error follows what one window more or less would have changed: its counted timing where costs could not be
+    collected, its timing less its costs where they were (more timing there would have been counted in full, because
+    the debt would have been paid just the same), and in proportion between.
     """
     by_bar = points.mean(axis=1)
     share = shares(by_bar[:, 0], by_bar[:, 1])
-    samples = share @ points[:, :, 0]
+    counted = share @ points[:, :, 0]
     timing, cost = (float(total) for total in by_bar.sum(axis=0))
-    return Skill(min(float(samples.mean()), 100.0), clustered_error(samples, families), timing, cost, samples)
+    value = float(counted.mean())
+    paid = abs(timing - value)
+    collected = min(paid / cost, 1.0) if cost > 0.0 else 1.0
+    net = points[:, :, 0].sum(axis=0) - np.sign(timing) * points[:, :, 1].sum(axis=0)
+    shown = counted + collected * (net - counted)
+    samples = value + shown - shown.mean()
+    return Skill(min(value, 100.0), clustered_error(samples, families), timing, cost, samples)
 
 
 def clustered_error(samples: Array, families: Sequence[str]) -> float:
