@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import jax
@@ -185,6 +186,12 @@ def stops_of(order: Action) -> tuple[jax.Array, jax.Array]:
         none if order.stop_loss is None else order.stop_loss,
         none if order.take_profit is None else order.take_profit,
     )
+
+
+def last_asked(before: Action, order: Action) -> Action:
+    """Return ``order``, or ``before`` where ``order`` is a hold: what a strategy asked for last."""
+    taken: Action = jax.tree.map(partial(jnp.where, order.kind != HOLD), order, before)
+    return taken
 
 
 def with_stops(order: Action) -> Action:

@@ -1,14 +1,14 @@
 """Many markets and many strategies at once, with nothing stored but the measures.
 
-The state of every strategy is a record of arrays over markets ("lanes"), the bars are the scan: this is the layout in
-which XLA fuses the account, the strategy and the tally of a bar into a few vector loops.
+Where XLA plays, the state of every strategy is a record of arrays over markets ("lanes") and the bars are the scan: in
+this layout it fuses the account, the strategy and the tally of a bar into a few vector loops.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ from jax.typing import DTypeLike
 
 from backtest import native
 from backtest import tally as tallies
-from backtest.account import Account, Action, hold, open_account
+from backtest.account import Account, Action, hold, last_asked, open_account
 from backtest.episode import Memory, Strategy, step
 from backtest.market import Market, bars_last_to_first
 from backtest.metrics import Summary
@@ -28,6 +28,7 @@ CHUNK = 64
 """Bars that are decided at once: orders and candles of a chunk stay in the cache."""
 
 Lane: TypeAlias = tuple[Account, Memory, Action, Tally]
+Player: TypeAlias = Callable[..., list["Outcome"]]
 
 
 class Outcome(NamedTuple):
@@ -48,62 +49,89 @@ def play(
 ) -> tuple[Outcome, ...]:
     """Return the outcome of each strategy in each market. Pure; meant to be traced within a larger ``jit``.
 
-    Strategies that do not read their account are played by ``backtest.native`` where that is available, a chunk of
-    bars at a time; the others, and all of them elsewhere, by ``backtest.episode.step``.
+    Where ``backtest.native`` is available it plays the reference strategies whole, and the accounts of others that do
+    not read theirs, a chunk of bars at a time; all the rest is played by ``backtest.episode.step``.
 
     Parameters
     ----------
     traded, observed
-        Both channels with the **bar axis first**, ``[bars, lanes]``.
+        Both channels, ``[lanes, bars]``.
     strategies
-        Unrolled: every strategy adds its own fused loops to the body of the scan.
+        Unrolled where they are not native: each adds its own fused loops to the body of a scan.
     account
         Before the first bar, fields ``[lanes]``; every strategy starts from it, in its float type.
     warmup
-        Bars at the beginning that strategies see before they may trade.
+        Bars at the beginning that strategies see before they may trade; what one asked for last in them waits at the
+        first bar after them.
     """
-    dtype = account.cash.dtype
-    traded, observed = (
-        Market(channel.time, *(field.astype(dtype) for field in channel[1:])) for channel in (traded, observed)
-    )
-    memories, waiting = _look(observed, strategies, account, warmup)
-    channels = (_bars(traded, warmup), _bars(observed, warmup))
-    blind = [not each.reads_account and native.available() for each in strategies]
+    groups: dict[Player, list[int]] = {}
+    for index, strategy in enumerate(strategies):
+        groups.setdefault(_player_of(strategy), []).append(index)
     results: dict[int, Outcome] = {}
-    for kind, player in ((True, _play_native), (False, _play_portable)):
-        chosen = [index for index, value in enumerate(blind) if value == kind]
-        if chosen:
-            group = tuple(strategies[index] for index in chosen)
-            start = tuple((memories[index], waiting[index]) for index in chosen)
-            outcomes = player(channels, group, start, rules=rules, account=account)
-            results |= dict(zip(chosen, outcomes, strict=True))
+    for player, chosen in groups.items():
+        group = tuple(strategies[index] for index in chosen)
+        outcomes = player(traded, observed, group, rules=rules, account=account, warmup=warmup)
+        results |= dict(zip(chosen, outcomes, strict=True))
     return tuple(results[index] for index in range(len(strategies)))
+
+
+def _player_of(strategy: Strategy) -> Player:
+    if strategy.reads_account or not native.available():
+        return _play_portable
+    return _play_chunks if strategy.native is None else _play_native
+
+
+def _play_native(
+    traded: Market,
+    observed: Market,
+    strategies: tuple[Strategy, ...],
+    *,
+    rules: Rules,
+    account: Account,
+    warmup: int,
+) -> list[Outcome]:
+    """Let C++ decide and settle."""
+    tally = tallies.start(account)
+    known = [each.native for each in strategies if each.native is not None]
+    states = native.play(native.pack(account, tally), traded, observed, known, rules=rules, warmup=warmup)
+    bars = tally.bars + float(traded.close.shape[1] - warmup)
+    return [Outcome(*native.unpack(state, bars=bars, initial=account.equity)) for state in states]
 
 
 Channels: TypeAlias = tuple[Market, Market]
 Start: TypeAlias = tuple[tuple[Memory, Action], ...]
 
 
+def _begin(
+    traded: Market, observed: Market, strategies: tuple[Strategy, ...], account: Account, warmup: int
+) -> tuple[Channels, Start]:
+    """Return both channels after the warm-up, bar axis first, and what the strategies made of it."""
+    dtype = account.cash.dtype
+    turned = [bars_last_to_first(channel) for channel in (traded, observed)]
+    first, second = (Market(each.time, *(field.astype(dtype) for field in each[1:])) for each in turned)
+    start = _look(second, strategies, account, warmup)
+    return (_bars(first, warmup), _bars(second, warmup)), start
+
+
 def _bars(market: Market, start: int, stop: int | None = None) -> Market:
     return Market(*(field[start:stop] for field in market))
 
 
-def _look(observed: Market, strategies: Sequence[Strategy], account: Account, warmup: int) -> tuple[Any, Any]:
+def _look(observed: Market, strategies: Sequence[Strategy], account: Account, warmup: int) -> Start:
     """Return memories and waiting orders after the bars of the warm-up."""
     first = Market(*(field[0] for field in observed))
-    memories = tuple(strategy.init(first) for strategy in strategies)
-    if not warmup:
-        shapes = (jax.eval_shape(s.decide, m, first, account)[1] for s, m in zip(strategies, memories, strict=True))
-        waiting = tuple(_nothing(shape) for shape in shapes)
-        return memories, waiting
+    memories = [strategy.init(first) for strategy in strategies]
+    shapes = [jax.eval_shape(s.decide, m, first, account)[1] for s, m in zip(strategies, memories, strict=True)]
+    start = tuple(zip(memories, map(_nothing, shapes), strict=True))
 
-    def look(memories: tuple[Memory, ...], bar: Market) -> tuple[tuple[Memory, ...], None]:
-        return tuple(s.decide(m, bar, account)[0] for s, m in zip(strategies, memories, strict=True)), None
+    def look(carry: Start, bar: Market) -> tuple[Start, None]:
+        after: list[tuple[Memory, Action]] = []
+        for strategy, (memory, waiting) in zip(strategies, carry, strict=True):
+            memory, order = strategy.decide(memory, bar, account)
+            after.append((memory, last_asked(waiting, order)))
+        return tuple(after), None
 
-    memories, _ = lax.scan(look, memories, _bars(observed, 0, warmup - 1))
-    last = Market(*(field[warmup - 1] for field in observed))
-    decided = [s.decide(m, last, account) for s, m in zip(strategies, memories, strict=True)]
-    return tuple(memory for memory, _ in decided), tuple(order for _, order in decided)
+    return lax.scan(look, start, _bars(observed, 0, warmup))[0] if warmup else start
 
 
 def _nothing(shape: Action) -> Action:
@@ -116,13 +144,16 @@ def _nothing(shape: Action) -> Action:
 
 
 def _play_portable(
-    channels: Channels,
+    traded: Market,
+    observed: Market,
     strategies: tuple[Strategy, ...],
-    start: Start,
     *,
     rules: Rules,
     account: Account,
+    warmup: int,
 ) -> list[Outcome]:
+    """Let XLA decide and settle, one bar after the other."""
+    channels, start = _begin(traded, observed, strategies, account, warmup)
     lanes = tuple((account, memory, order, tallies.start(account)) for memory, order in start)
     body = partial(_bar, strategies=strategies, rules=rules)
     lanes, _ = lax.scan(body, lanes, channels)
@@ -142,17 +173,18 @@ def _bar(
     return tuple(after), None
 
 
-def _play_native(
-    channels: Channels,
+def _play_chunks(
+    traded: Market,
+    observed: Market,
     strategies: tuple[Strategy, ...],
-    start: Start,
     *,
     rules: Rules,
     account: Account,
+    warmup: int,
 ) -> list[Outcome]:
-    """Alternate between deciding a chunk of bars and passing it through the accounts."""
-    traded = channels[0]
-    total = traded.close.shape[0]
+    """Alternate between deciding a chunk of bars in XLA and passing it through the accounts in C++."""
+    channels, start = _begin(traded, observed, strategies, account, warmup)
+    total = traded.close.shape[1] - warmup
     chunk = next((size for size in range(CHUNK, 7, -1) if total % size == 0), min(CHUNK, total))
     whole = total // chunk * chunk
     tally = tallies.start(account)
@@ -209,14 +241,7 @@ def _evaluate(
     warmup: int,
     bars_per_year: float,
 ) -> Summary:
-    outcomes = play(
-        bars_last_to_first(market),
-        bars_last_to_first(observed),
-        strategies,
-        rules=rules,
-        account=account,
-        warmup=warmup,
-    )
+    outcomes = play(market, observed, strategies, rules=rules, account=account, warmup=warmup)
     bars = market.close.shape[-1] - warmup
     rows = [
         tallies.summarise(each.tally, each.account.ledger, bars=bars, bars_per_year=bars_per_year) for each in outcomes

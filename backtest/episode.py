@@ -31,6 +31,7 @@ from backtest import account as acc
 from backtest.account import Account, Action, Ledger, open_account
 from backtest.costs import BPS, fill
 from backtest.market import Market, bars_last_to_first, check
+from backtest.native import Rule
 from backtest.rules import DEFAULT_RULES, Number, Rules, check_rules
 
 Memory: TypeAlias = Any
@@ -49,11 +50,14 @@ class Strategy(NamedTuple):
     reads_account
         Whether ``decide`` looks at the account. A sweep plays those that do not much faster; ``decide`` is then given
         the account before the first bar throughout.
+    native
+        How ``backtest.native`` knows a strategy that it can play whole; None for all but the reference strategies.
     """
 
     init: Callable[[Market], Memory]
     decide: Callable[[Memory, Market, Account], tuple[Memory, Action]]
     reads_account: bool = True
+    native: Rule | None = None
 
 
 class Trajectory(NamedTuple):
@@ -314,7 +318,8 @@ def rollout(
     observed
         What a strategy sees, same shape; the traded channel when omitted. Not read for given actions.
     warmup
-        Number of bars at the beginning that a strategy sees before it may trade. Not allowed for given actions.
+        Number of bars at the beginning that a strategy sees before it may trade; what it asked for last in them waits
+        at the first bar after them. Not allowed for given actions.
 
     Returns
     -------
@@ -332,11 +337,12 @@ def rollout(
         seen = Market(seen.time, *(field.astype(account.cash.dtype) for field in seen[1:]))
         memory = policy.init(Market(*(field[0] for field in seen)))
         before = Market(*(field[:warmup] for field in seen))
-        (memory, waiting), _ = lax.scan(
-            lambda carry, bar: (_decide(policy, carry[0], bar, account), None),
-            (memory, acc.with_stops(acc.hold(account.cash))),
-            before,
-        )
+
+        def look(carry: tuple[Memory, Action], bar: Market) -> tuple[tuple[Memory, Action], None]:
+            memory, decided = _decide(policy, carry[0], bar, account)
+            return (memory, acc.last_asked(carry[1], decided)), None
+
+        (memory, waiting), _ = lax.scan(look, (memory, acc.with_stops(acc.hold(account.cash))), before)
         after = tuple(Market(*(field[warmup:] for field in channel)) for channel in (traded, seen))
         body = partial(_decided_bar, strategy=policy, rules=rules)
         (last, _, _), rows = lax.scan(body, (account, memory, waiting), after)

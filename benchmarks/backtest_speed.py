@@ -14,7 +14,13 @@ import backtest_plain
 import harness
 import numpy as np
 
-OURS, PORTABLE, NARROW, ONE = "ours", "ours, portable", "ours, float32", "ours, 1 thread"
+OURS, OWN, PORTABLE, NARROW, ONE = (
+    "ours",
+    "ours, own strategy",
+    "ours, portable",
+    "ours, float32",
+    "ours, 1 thread",
+)
 FLOOR, PLAIN, VECTORBT, BACKTESTING = (
     "C floor, 2 threads",
     "plain Python loop",
@@ -38,41 +44,34 @@ def markets() -> tuple[np.ndarray, ...]:
     return tuple(np.ascontiguousarray(np.asarray(field).T) for field in drawn[1:])
 
 
-def strategy(stop: float):
-    """Return the moving-average cross of the engine with a stop on every order."""
-    import jax.numpy as jnp
+def ours(
+    columns: tuple[np.ndarray, ...],
+    *,
+    threads: int,
+    dtype: type = np.float64,
+    own: bool = False,
+    portable: bool = False,
+):
+    """Return a call that plays all markets and gives all measures, from some Python threads.
 
-    from backtest.episode import Strategy
-    from backtest.strategies import moving_average_cross
-
-    plain = moving_average_cross(12, 26)
-
-    def decide(memory, bar, account):
-        memory, order = plain.decide(memory, bar, account)
-        side = order.size
-        level = jnp.where(order.kind == 0, jnp.nan, bar.close * (1.0 - side * stop))
-        return memory, order._replace(stop_loss=level)
-
-    return Strategy(init=plain.init, decide=decide, reads_account=False)
-
-
-def ours(columns: tuple[np.ndarray, ...], *, threads: int, dtype: type = np.float64, portable: bool = False):
-    """Return a call that plays all markets and gives all measures, from some Python threads."""
+    ``own`` plays the strategy as one that C++ does not know, ``portable`` everything in XLA.
+    """
     import jax
     import jax.numpy as jnp
 
-    from backtest import batch, native, tally
+    from backtest import batch, native, strategies, tally
     from backtest.account import open_account
     from backtest.market import Market
     from backtest.rules import DEFAULT_RULES
 
-    played = (strategy(STOP),)
+    cross = strategies.get("moving_average_cross", fast=12, slow=26, stop=STOP)
+    played = (cross._replace(native=None) if own else cross,)
     time = jnp.arange(BARS) * 3600.0
-    parts = [Market(time, *(jnp.asarray(c, dtype) for c in cut)) for cut in _cut(columns, threads)]
+    parts = [Market(time, *(jnp.asarray(c.T) for c in cut)) for cut in _cut(columns, threads)]
 
     @jax.jit
     def play(market: Market):
-        account = open_account(shape=(market.close.shape[1],), dtype=dtype)
+        account = open_account(shape=market.close.shape[:1], dtype=dtype)
         (one,) = batch.play(market, market, played, rules=DEFAULT_RULES, account=account)
         return tally.summarise(one.tally, one.account.ledger, bars=BARS, bars_per_year=8760.0)
 
@@ -143,10 +142,11 @@ def main() -> None:
         OURS: ours(columns, threads=THREADS),
         ONE: ours(columns, threads=1),
         NARROW: ours(columns, threads=THREADS, dtype=np.float32),
+        OWN: ours(columns, threads=THREADS, own=True),
         PORTABLE: ours(columns, threads=THREADS, portable=True),
         PLAIN: plain(columns),
     }
-    work = dict.fromkeys((OURS, ONE, NARROW, PORTABLE, FLOOR), float(BARS * LANES))
+    work = dict.fromkeys((OURS, ONE, NARROW, OWN, PORTABLE, FLOOR), float(BARS * LANES))
     work |= {PLAIN: float(BARS), VECTORBT: float(BARS * FEW), BACKTESTING: float(BARS)}
     compiled = floor(columns)
     if compiled is not None:

@@ -12,10 +12,11 @@ import numpy as np
 import transforms
 from backtest import batch, simulators, strategies, tally
 from backtest.account import open_account
-from backtest.market import Market, bars_last_to_first
+from backtest.market import Market
 from backtest.metrics import Summary
 from backtest.rules import DEFAULT_RULES, Rules
 from engine.sweep_config import SweepConfig
+from transforms.baseline import baseline
 
 YEAR_SECONDS = 365.0 * 86_400.0
 START_EQUITY = 10_000.0
@@ -55,11 +56,20 @@ def _simulated(keys: jax.Array, bars: int, bar_seconds: float) -> Market:
     return markets
 
 
-@partial(jax.jit, static_argnames=("name", "dtype"))
-def _transformed(
-    name: str, keys: jax.Array, market: Market, severity: jax.Array, dtype: str
-) -> tuple[Market, Market | None]:
-    """Return observed and traded channel, bar axis first; None for a traded one that is the market itself."""
+def _seen_and_traded(
+    name: str, keys: jax.Array, market: Market, severity: float, unchanged: Market
+) -> tuple[Market, Market]:
+    """Return observed and traded channel, ``[lanes, bars]``; the market itself where a channel is not changed."""
+    parts = transforms.check(name)
+    if all(part is baseline for part in parts):
+        return unchanged, unchanged
+    observed, traded = _transformed(name, keys, market, jnp.asarray(severity))
+    return observed, unchanged if traded is None else traded
+
+
+@partial(jax.jit, static_argnames=("name",))
+def _transformed(name: str, keys: jax.Array, market: Market, severity: jax.Array) -> tuple[Market, Market | None]:
+    """Return observed and traded channel; None for a traded one that is the market itself."""
     real = any(part.channel == "both" for part in transforms.check(name))
 
     def one(key: jax.Array, alone: Market) -> tuple[Market, Market]:
@@ -67,30 +77,22 @@ def _transformed(
         return changed.observed, changed.traded
 
     observed, traded = jax.vmap(one, in_axes=(0, 0 if market.close.ndim == 2 else None))(keys, market)
-    return as_scanned(observed, dtype), as_scanned(traded, dtype) if real else None
+    return observed, traded if real else None
 
 
-@partial(jax.jit, static_argnames=("lanes", "dtype"))
-def _unchanged(market: Market, lanes: int, dtype: str) -> Market:
-    """Return the market as every lane trades it, bar axis first."""
-    if market.close.ndim == 1:
-        market = Market(*(jnp.broadcast_to(field, (lanes, *field.shape)) for field in market))
-    return as_scanned(market, dtype)
+@partial(jax.jit, static_argnames=("lanes",))
+def _for_all(market: Market, lanes: int) -> Market:
+    """Return one market as every lane trades it, ``[lanes, bars]``."""
+    return Market(*(jnp.broadcast_to(field, (lanes, *field.shape)) for field in market))
 
 
-def as_scanned(market: Market, dtype: str) -> Market:
-    """Return a batch with the bar axis first and prices in the account's float type."""
-    turned = bars_last_to_first(market)
-    return Market(turned.time, *(field.astype(dtype) for field in turned[1:]))
-
-
-@partial(jax.jit, static_argnames=("played", "bars_per_year"))
+@partial(jax.jit, static_argnames=("played", "bars_per_year", "dtype"))
 def _backtested(
-    traded: Market, observed: Market, rules: Rules, played: tuple[Any, ...], bars_per_year: float
+    traded: Market, observed: Market, rules: Rules, played: tuple[Any, ...], bars_per_year: float, dtype: str
 ) -> Summary:
     """Return all measures, fields ``[strategies, lanes]``."""
-    bars, lanes = traded.close.shape
-    account = open_account(equity=START_EQUITY, shape=(lanes,), dtype=traded.close.dtype)
+    lanes, bars = traded.close.shape
+    account = open_account(equity=START_EQUITY, shape=(lanes,), dtype=dtype)
     outcomes = batch.play(traded, observed, played, rules=rules, account=account)
     rows = [
         tally.summarise(each.tally, each.account.ledger, bars=bars, bars_per_year=bars_per_year) for each in outcomes
@@ -152,17 +154,16 @@ def compute(config: SweepConfig, shard: Shard) -> dict[str, np.ndarray]:
     played = tuple(strategies.get(choice.name, **choice.params) for choice in config.strategies)
     market_keys, transform_keys = seed_keys(config, shard)
     if config.data is None:
-        market = _simulated(market_keys, config.bars, config.bar_seconds)
+        market = unchanged = _simulated(market_keys, config.bars, config.bar_seconds)
     else:
         market = real_windows(config)[shard.window]
-    unchanged = _unchanged(market, lanes_of(config), config.precision)
+        unchanged = _for_all(market, lanes_of(config))
     rules, per_year = rules_of(config), YEAR_SECONDS / config.bar_seconds
     columns: dict[str, list[Any]] = {}
     for transform in config.transforms:
         for severity in config.severities:
-            observed, traded = _transformed(transform, transform_keys, market, jnp.asarray(severity), config.precision)
-            real = unchanged if traded is None else traded
-            summary = jax.device_get(_backtested(real, observed, rules, played, per_year))
+            observed, traded = _seen_and_traded(transform, transform_keys, market, severity, unchanged)
+            summary = jax.device_get(_backtested(traded, observed, rules, played, per_year, config.precision))
             block = rows_of(config, shard, transform, severity, summary)
             for name, values in block.items():
                 columns.setdefault(name, []).append(values)

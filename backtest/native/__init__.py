@@ -1,35 +1,76 @@
-"""The account step in C++, for processors, compiled on first use where there is a compiler.
+"""Accounts and reference strategies in C++, for processors, compiled on first use where there is a compiler.
 
-It computes what ``backtest.episode.step`` and ``backtest.tally.add`` compute, several times faster, because a block of
-accounts stays in vector registers while many bars pass. Without a compiler, on an accelerator, or with
-``TRADERBENCH_NATIVE=0`` the callers use those two instead; :func:`status` says which and why.
+It computes what ``backtest.episode.step``, ``backtest.tally.add`` and ``backtest.strategies`` compute, several times
+faster, because a block of accounts stays in vector registers while many bars pass. Without a compiler, on an
+accelerator, or with ``TRADERBENCH_NATIVE=0`` the callers use those instead; :func:`status` says which and why.
+
+``play.cc`` holds the two calls, ``account.h`` the account, ``strategies.h`` the strategies, ``windows.h`` what they
+remember, ``candles.h`` the bars and ``registers.h`` the vectors.
 """
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
+import math
 import os
 import platform
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from backtest.account import Account, Ledger
+from backtest.market import Market
 from backtest.rules import Rules
 from backtest.tally import Tally
 
-SOURCE = Path(__file__).with_name("account.cc")
+SOURCE = Path(__file__).with_name("play.cc")
 FLAGS = ("-O2", "-march=native", "-std=c++17", "-shared", "-fPIC", "-fno-math-errno", "-fno-trapping-math")
-TARGETS = {"float64": ("traderbench_account_f64", "AccountF64"), "float32": ("traderbench_account_f32", "AccountF32")}
+SYMBOLS = ("AdvanceF64", "AdvanceF32", "EpisodeF64", "EpisodeF32")
+SUFFIX = {"float64": "F64", "float32": "F32"}
 ACCOUNT_ROWS = ("cash", "position", "entry_price", "stop_loss", "take_profit", "equity", "trade_equity", "events")
 TALLY_ROWS = Tally._fields[Tally._fields.index("inverse") :]
+RULES = (
+    "flat",
+    "buy_and_hold",
+    "always",
+    "random_walker",
+    "moving_average_cross",
+    "macd",
+    "donchian_breakout",
+    "rsi_reversal",
+    "rsi_divergence",
+    "grid",
+    "bollinger_reversal",
+    "volatility_target",
+    "carry",
+)
+"""Strategies that ``strategies.h`` knows, in the order of its ``make``."""
+
+
+class Rule(NamedTuple):
+    """A reference strategy as C++ is told of it.
+
+    Attributes
+    ----------
+    name
+        One of :data:`RULES`.
+    parameters
+        Those of its factory in ``backtest.strategies``, in their order.
+    stop
+        See ``backtest.strategies.with_stop``; NaN for none.
+    """
+
+    name: str
+    parameters: tuple[float, ...] = ()
+    stop: float = math.nan
 
 
 def available() -> bool:
@@ -54,21 +95,26 @@ def _load() -> str:
     try:
         path = _built(compiler)
         library = ctypes.CDLL(str(path))
-        for name, symbol in TARGETS.values():
-            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(library, symbol)), platform="cpu")
+        for symbol in SYMBOLS:
+            jax.ffi.register_ffi_target(_target(symbol), jax.ffi.pycapsule(getattr(library, symbol)), platform="cpu")
     except (OSError, subprocess.SubprocessError) as error:
         detail = getattr(error, "stderr", None) or str(error)
         return f"it could not be built: {detail.strip().splitlines()[0]}"
     return "native"
 
 
+def _target(symbol: str) -> str:
+    return f"traderbench_{symbol}"
+
+
 def _built(compiler: str) -> Path:
     """Return the compiled library, from the cache where it is there already."""
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
-    parts = (SOURCE.read_text(), version, jax.__version__, _processor(), *FLAGS)
+    sources = [each.read_text() for each in sorted(SOURCE.parent.glob("*.[ch]*"))]
+    parts = (*sources, version, jax.__version__, _processor(), *FLAGS)
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "traderbench"
-    path = folder / f"account-{digest}.so"
+    path = folder / f"backtest-{digest}.so"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
@@ -148,14 +194,45 @@ def advance(
         )
         return after[:, :lanes]
     dtype = state.dtype
-    name, _ = TARGETS[dtype.name]
     none = jnp.zeros((0, 0), dtype)
-    call = jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(state.shape, dtype), vmap_method="sequential")
+    target = _target("Advance" + SUFFIX[dtype.name])
+    call = jax.ffi.ffi_call(target, jax.ShapeDtypeStruct(state.shape, dtype), vmap_method="sequential")
     stops = (none if each is None else each.astype(dtype) for each in (stop_loss, take_profit))
     start = jnp.asarray(first, jnp.int32)
     numbers = jnp.stack([jnp.asarray(value, dtype) for value in rules])
     columns = [none if field is None else field.astype(dtype) for field in (*candles, market_return)]
     result: jax.Array = call(state, *columns, kind.astype(jnp.int32), size.astype(dtype), *stops, numbers, start)
+    return result
+
+
+def play(
+    state: jax.Array, traded: Market, observed: Market, strategies: Sequence[Rule], *, rules: Rules, warmup: int
+) -> jax.Array:
+    """Return the packed states ``[strategies, rows, lanes]`` after whole episodes; pure, for use within ``jit``.
+
+    Parameters
+    ----------
+    state
+        ``[rows, lanes]``, from :func:`pack`; every strategy starts from it, in its float type.
+    traded, observed
+        Fields ``[lanes, bars]``, float64.
+    strategies
+        They pass by in this order, a block of accounts and a chunk of bars at a time: candles are read once for all.
+    warmup
+        As in ``backtest.batch.play``.
+    """
+    dtype = state.dtype
+    longest = max(len(each.parameters) for each in strategies)
+    rows = [
+        (RULES.index(each.name), each.stop, *each.parameters, *[0.0] * (longest - len(each.parameters)))
+        for each in strategies
+    ]
+    shape = jax.ShapeDtypeStruct((len(strategies), *state.shape), dtype)
+    call = jax.ffi.ffi_call(_target("Episode" + SUFFIX[dtype.name]), shape, vmap_method="sequential")
+    seen = (observed.high, observed.low, observed.close, observed.funding_rate)
+    columns = [jnp.asarray(field, jnp.float64) for field in (*traded[1:], *seen)]
+    numbers = jnp.stack([jnp.asarray(value, dtype) for value in rules])
+    result: jax.Array = call(state, *columns, numbers, jnp.asarray(rows, jnp.float64), jnp.int32(warmup))
     return result
 
 

@@ -10,6 +10,7 @@ from backtest.episode import Strategy
 from backtest.strategies.foresight import hindsight_oracle, noisy_oracle
 from backtest.strategies.passive import always, buy_and_hold, flat, from_targets, random_targets, random_walker
 from backtest.strategies.premium import carry, volatility_target
+from backtest.strategies.protection import with_stop
 from backtest.strategies.reversal import bollinger_reversal, grid, rsi_divergence, rsi_reversal
 from backtest.strategies.trend import donchian_breakout, macd, moving_average_cross
 
@@ -42,8 +43,8 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
 }
 
 
-def get(name: str, **parameters: float) -> Strategy:
-    """Return a reference strategy by name, with its parameters.
+def get(name: str, *, stop: float | None = None, **parameters: float) -> Strategy:
+    """Return a reference strategy by name, with its parameters; ``stop`` gives it a stop-loss (:func:`with_stop`).
 
     Raises
     ------
@@ -53,16 +54,16 @@ def get(name: str, **parameters: float) -> Strategy:
     if name not in STRATEGIES:
         there = f"there are: {', '.join(sorted(STRATEGIES))}"
         raise ValueError(f"unknown strategy {name!r}{_nearest(name, STRATEGIES)}; {there}")
-    known = list(inspect.signature(STRATEGIES[name]).parameters)
+    known = [*inspect.signature(STRATEGIES[name]).parameters, "stop"]
     for parameter in parameters:
         if parameter not in known:
-            takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            hint = f"{_nearest(parameter, known)}; {takes}"
+            hint = f"{_nearest(parameter, known)}; it takes {', '.join(known)}"
             raise ValueError(f"bad parameters for strategy {name!r}: it has no {parameter!r}{hint}")
     try:
-        return STRATEGIES[name](**parameters)
+        strategy = STRATEGIES[name](**parameters)
     except TypeError as error:
         raise ValueError(f"bad parameters for strategy {name!r}: {error}") from error
+    return strategy if stop is None else with_stop(strategy, stop)
 
 
 def _nearest(word: str, names: Iterable[str]) -> str:
@@ -93,4 +94,5 @@ __all__ = [
     "rsi_divergence",
     "rsi_reversal",
     "volatility_target",
+    "with_stop",
 ]

@@ -11,13 +11,17 @@ from jax import lax
 from backtest.account import HOLD, TARGET, Account, Action, hold, target
 from backtest.episode import Memory, Strategy
 from backtest.market import Market
+from backtest.native import Rule
 
 
 @cache
 def flat() -> Strategy:
     """Never trade."""
     return Strategy(
-        init=lambda bar: (), decide=lambda memory, bar, account: (memory, hold(account.cash)), reads_account=False
+        init=lambda bar: (),
+        decide=lambda memory, bar, account: (memory, hold(account.cash)),
+        reads_account=False,
+        native=Rule("flat"),
     )
 
 
@@ -32,7 +36,8 @@ def buy_and_hold(exposure: float = 1.0) -> Strategy:
         order = target(jnp.full_like(account.cash, exposure))
         return jnp.ones_like(bought), order._replace(kind=jnp.where(bought == 0, TARGET, HOLD).astype(jnp.int32))
 
-    return Strategy(init=init, decide=decide, reads_account=False)
+    rule = Rule("buy_and_hold", (exposure,))
+    return Strategy(init, decide, reads_account=False, native=rule)
 
 
 @cache
@@ -42,6 +47,7 @@ def always(exposure: float) -> Strategy:
         init=lambda bar: (),
         decide=lambda memory, bar, account: (memory, target(jnp.full_like(account.cash, exposure))),
         reads_account=False,
+        native=Rule("always", (exposure,)),
     )
 
 
@@ -54,10 +60,11 @@ def random_walker(seed: int = 0, switch_rate: float = 0.05, exposure: float = 1.
     """
     if not 0.0 <= switch_rate <= 1.0:
         raise ValueError(f"switch_rate must be in [0, 1], got {switch_rate!r}")
+    salt = (seed * 2654435761 + 1) % 2**32
 
     def init(bar: Market) -> Memory:
         bits = lax.bitcast_convert_type(bar.close.astype(jnp.float32), jnp.uint32)
-        mixed = (bits ^ jnp.uint32((seed * 2654435761 + 1) % 2**32)) * jnp.uint32(2246822519)
+        mixed = (bits ^ jnp.uint32(salt)) * jnp.uint32(2246822519)
         return jnp.where(mixed == 0, jnp.uint32(1), mixed)
 
     def decide(memory: Memory, bar: Market, account: Account) -> tuple[Memory, Action]:
@@ -67,7 +74,8 @@ def random_walker(seed: int = 0, switch_rate: float = 0.05, exposure: float = 1.
         switches = _uniform(first, bar.close) < switch_rate
         return second, order._replace(kind=jnp.where(switches, TARGET, HOLD).astype(jnp.int32))
 
-    return Strategy(init=init, decide=decide, reads_account=False)
+    rule = Rule("random_walker", (salt, switch_rate, exposure))
+    return Strategy(init, decide, reads_account=False, native=rule)
 
 
 def _xorshift(state: jax.Array) -> jax.Array:

@@ -12,6 +12,7 @@ from backtest.account import Account, Action
 from backtest.episode import Memory, Strategy
 from backtest.indicators.streaming import Ring, at_least, greatest_of, least_of, push, ring
 from backtest.market import Market
+from backtest.native import Rule
 from backtest.strategies.orders import when_changed
 
 
@@ -33,7 +34,8 @@ def rsi_reversal(window: int = 14, low: float = 30.0, high: float = 70.0, exposu
         wanted = jnp.where(value < low, 1.0, jnp.where(value > high, -1.0, kept)).astype(side.dtype)
         return (state, wanted), when_changed(wanted, side, exposure)
 
-    return Strategy(init=init, decide=decide, reads_account=False)
+    rule = Rule("rsi_reversal", (window, low, high, exposure))
+    return Strategy(init, decide, reads_account=False, native=rule)
 
 
 @cache
@@ -64,7 +66,8 @@ def rsi_divergence(window: int = 14, lookback: int = 24, exposure: float = 1.0) 
         extremes = (*_extremes(closes), *_extremes(values))
         return (state, (closes, values), extremes, wanted), when_changed(wanted, side, exposure)
 
-    return Strategy(init=init, decide=decide, reads_account=False)
+    rule = Rule("rsi_divergence", (window, lookback, exposure))
+    return Strategy(init, decide, reads_account=False, native=rule)
 
 
 def _extremes(memory: Ring) -> tuple[jax.Array, jax.Array]:
@@ -90,7 +93,8 @@ def grid(spacing: float = 0.01, levels: int = 4, window: int = 168, exposure: fl
         steps = jnp.clip(jnp.round(jnp.log(middle / bar.close) / spacing), -levels, levels)
         return (state, steps), when_changed(steps, memory[1], exposure / levels)
 
-    return Strategy(init=init, decide=decide, reads_account=False)
+    rule = Rule("grid", (spacing, levels, window, exposure))
+    return Strategy(init, decide, reads_account=False, native=rule)
 
 
 @cache
@@ -109,4 +113,5 @@ def bollinger_reversal(window: int = 20, deviations: float = 2.0, exposure: floa
         wanted = jnp.where(bar.close < band.lower, 1.0, jnp.where(bar.close > band.upper, -1.0, kept))
         return (state, wanted.astype(side.dtype)), when_changed(wanted, side, exposure)
 
-    return Strategy(init=init, decide=decide, reads_account=False)
+    rule = Rule("bollinger_reversal", (window, deviations, exposure))
+    return Strategy(init, decide, reads_account=False, native=rule)

@@ -10,6 +10,7 @@ from backtest import indicators
 from backtest.account import Account, Action
 from backtest.episode import Memory, Strategy
 from backtest.market import Market
+from backtest.native import Rule
 from backtest.strategies.orders import when_changed
 
 
@@ -29,7 +30,8 @@ def moving_average_cross(fast: int = 12, slow: int = 26, exposure: float = 1.0) 
         side = jnp.sign(fast_value - slow_value)
         return (fast_memory, slow_memory, side), when_changed(side, memory[2], exposure)
 
-    return Strategy(init=init, decide=decide, reads_account=False)
+    rule = Rule("moving_average_cross", (fast, slow, exposure))
+    return Strategy(init, decide, reads_account=False, native=rule)
 
 
 @cache
@@ -45,7 +47,8 @@ def macd(fast: int = 12, slow: int = 26, signal: int = 9, exposure: float = 1.0)
         side = jnp.sign(value.histogram)
         return (state, side), when_changed(side, memory[1], exposure)
 
-    return Strategy(init=init, decide=decide, reads_account=False)
+    rule = Rule("macd", (fast, slow, signal, exposure))
+    return Strategy(init, decide, reads_account=False, native=rule)
 
 
 @cache
@@ -63,4 +66,5 @@ def donchian_breakout(window: int = 48, exposure: float = 1.0) -> Strategy:
         state, value = channel.update(state, bar)
         return (state, value.upper, value.lower, wanted), when_changed(wanted, side, exposure)
 
-    return Strategy(init=init, decide=decide, reads_account=False)
+    rule = Rule("donchian_breakout", (window, exposure))
+    return Strategy(init, decide, reads_account=False, native=rule)

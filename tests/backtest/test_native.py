@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import transforms
 from backtest import account as acc
 from backtest import batch, native, population, simulators, strategies, tally
 from backtest.episode import Memory, Strategy, rollout
-from backtest.market import Market, bars_last_to_first
+from backtest.market import Market
 from backtest.rules import DEFAULT_RULES, Rules
 
 pytestmark = pytest.mark.skipif(not native.available(), reason=f"no C++ account here: {native.status()}")
@@ -130,15 +131,61 @@ def test_a_sweep_is_the_same_with_and_without_it(bars: int, warmup: int, monkeyp
     played = [strategies.moving_average_cross(3, 9), with_brackets()]
 
     def sweep(market: Market) -> tuple[batch.Outcome, ...]:
-        turned = bars_last_to_first(market)
         account = acc.open_account(shape=(LANES,))
-        return batch.play(turned, turned, played, rules=DEFAULT_RULES, account=account, warmup=warmup)
+        return batch.play(market, market, played, rules=DEFAULT_RULES, account=account, warmup=warmup)
 
     quick = jax.jit(sweep)(markets)
     monkeypatch.setattr(native, "available", lambda: False)
     plain = jax.jit(lambda market: sweep(market))(markets)
     for one, other in zip(jax.tree.leaves(quick), jax.tree.leaves(plain), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+PLAYED = {name: strategies.get(name) for name in strategies.STRATEGIES} | {
+    "short windows": strategies.get("donchian_breakout", window=1, exposure=-0.7),
+    "a stop": strategies.get("moving_average_cross", fast=3, slow=9, stop=0.02, exposure=2.5),
+    "a stop that moves": strategies.get("always_short", stop=0.01),
+    "quick divergence": strategies.get("rsi_divergence", window=5, lookback=10),
+    "more than allowed": strategies.get("buy_and_hold", exposure=7.0),
+    "quick target": strategies.get("volatility_target", window=20, volatility=0.8, band=0.02),
+    "quick carry": strategies.get("carry", window=9, threshold=0.01),
+    "restless": strategies.get("random_walker", seed=3, switch_rate=0.5, exposure=2.0),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("bars", "warmup", "lanes"), [(400, 0, 11), (333, 70, 16), (64, 64, 3)])
+def test_every_reference_strategy_is_that_of_python(
+    bars: int, warmup: int, lanes: int, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = jax.random.split(jax.random.key(5), lanes)
+    traded = jax.vmap(lambda key: simulators.simulate(key, bars=bars))(keys)
+    observed = transforms.apply("noisy", jax.random.key(6), traded, severity=0.2).observed
+
+    def sweep(traded: Market, observed: Market) -> tuple[batch.Outcome, ...]:
+        account = acc.open_account(shape=(lanes,), dtype=dtype)
+        return batch.play(traded, observed, list(PLAYED.values()), rules=DEFAULT_RULES, account=account, warmup=warmup)
+
+    quick = jax.jit(sweep)(traded, observed)
+    monkeypatch.setattr(native, "available", lambda: False)
+    plain = jax.jit(lambda one, other: sweep(one, other))(traded, observed)
+    for name, ours, theirs in zip(PLAYED, quick, plain, strict=True):
+        if dtype == "float32":
+            apart = np.abs(np.asarray(ours.account.equity) - np.asarray(theirs.account.equity))
+            assert np.median(apart) < 1e-3 * 10_000.0, name
+            continue
+        for field in acc.Account._fields[:-1]:
+            one, other = getattr(ours.account, field), getattr(theirs.account, field)
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-7, err_msg=f"{name}: {field}")
+        for field, one, other in zip(acc.Ledger._fields, ours.account.ledger, theirs.account.ledger, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-6, err_msg=f"{name}: {field}")
+        for field, one, other in zip(tally.Tally._fields, ours.tally, theirs.tally, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-12, err_msg=f"{name}: {field}")
+    if warmup < bars:
+        traders = [
+            name for name, each in zip(PLAYED, plain, strict=True) if np.any(each.account.ledger.traded_notional)
+        ]
+        assert set(PLAYED) - set(traders) <= {"flat", "carry"}  # the others really were compared
 
 
 def with_brackets() -> Strategy:

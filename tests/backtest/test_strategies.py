@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from backtest import account as acc
-from backtest import episode, simulators, strategies
+from backtest import batch, episode, simulators, strategies
 from backtest.market import Market
 from backtest.rules import FREE, Rules
 
@@ -160,3 +160,29 @@ def test_an_unknown_strategy_or_parameter_is_named() -> None:
 
 def test_equal_parameters_give_the_same_object_so_that_nothing_compiles_twice() -> None:
     assert strategies.moving_average_cross(5, 20) is strategies.moving_average_cross(5, 20)
+
+
+def test_what_was_asked_for_in_the_warm_up_waits_at_its_end() -> None:
+    market = simulators.simulate(jax.random.key(3), bars=60)
+    market = market._replace(funding_rate=jnp.zeros(60))
+    ratio = float(market.close[-1] / market.open[20])
+    held = episode.run(market, strategies.buy_and_hold(), FREE, warmup=20)
+    assert float(held.equity[-1]) == pytest.approx(10_000.0 * ratio, rel=1e-12)  # bought at the first bar it may trade
+    swept = batch.evaluate(market, [strategies.buy_and_hold()], FREE, warmup=20)
+    assert float(swept.total_return[0]) == pytest.approx(ratio - 1.0, rel=1e-12)
+
+
+def test_a_stop_goes_with_the_order_and_is_filled_at_its_level() -> None:
+    closes = np.array([100.0, 100.0, 99.0, 95.0, 101.0])
+    opens = np.array([100.0, 100.0, 100.0, 99.0, 95.0])
+    high, low = np.maximum(opens, closes), np.minimum(opens, closes)
+    market = Market(3600.0 * np.arange(5), opens, high, low, closes, np.full(5, 1e9), np.zeros(5))
+    played = episode.run(market, strategies.get("buy_and_hold", stop=0.03), FREE)
+    # Decided at a close of 100, bought at an open of 100, stopped at 97 on the way from 99 to 95.
+    np.testing.assert_allclose(played.equity, [10_000.0, 10_000.0, 10_000.0, 9_900.0, 9_700.0, 9_700.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("stop", [0.0, 1.0, -0.1, float("nan")])
+def test_a_stop_that_cannot_be_is_refused(stop: float) -> None:
+    with pytest.raises(ValueError, match="stop must be above 0 and below 1"):
+        strategies.get("macd", stop=stop)

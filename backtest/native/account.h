@@ -1,19 +1,9 @@
-// The account step and the tally of many accounts over many bars: what backtest/episode.py and backtest/tally.py say,
-// in vector registers. A block of W accounts stays in registers while its bars pass by; what is rare (orders, exits,
-// funding) is branched over when no account of the block needs it.
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#ifdef __AVX512DQ__
-#include <immintrin.h>
-#endif
+// The account step and its tally for W accounts side by side: what backtest/episode.py and backtest/tally.py say. What is
+// rare (orders, exits, funding) is branched over when no account of the block needs it.
+#pragma once
+#include "registers.h"
 
-#include "xla/ffi/api/ffi.h"
-
-namespace ffi = xla::ffi;
-
-namespace {
+namespace backtest {
 
 enum Row {
   CASH, POSITION, ENTRY, STOP, TAKE, EQUITY, TRADE_EQUITY, EVENTS,
@@ -29,45 +19,6 @@ enum Event {
   FILLED = 32, STOPPED = 64, TOOK_PROFIT = 128, LIQUIDATED = 256, ORDER_CANCELLED = 512
 };
 
-template <typename T> struct Signed;
-template <> struct Signed<double> { using type = int64_t; };
-template <> struct Signed<float> { using type = int32_t; };
-
-template <typename T, int W> struct Block {
-  using I = typename Signed<T>::type;
-  typedef T V __attribute__((vector_size(W * sizeof(T))));
-  typedef I M __attribute__((vector_size(W * sizeof(T))));
-  typedef int32_t K __attribute__((vector_size(W * sizeof(int32_t))));
-
-  static V splat(T x) { return V{} + x; }
-  static V load(const T* p) { V v; std::memcpy(&v, p, sizeof v); return v; }
-  static void store(T* p, V v) { std::memcpy(p, &v, sizeof v); }
-  static bool any(M m) {
-#ifdef __AVX512DQ__
-    if constexpr (sizeof(M) == 64) {
-      __m512i bits;
-      std::memcpy(&bits, &m, sizeof bits);
-      return sizeof(T) == 8 ? _mm512_movepi64_mask(bits) != 0 : _mm512_movepi32_mask(bits) != 0;
-    }
-#endif
-    I all = 0;
-    for (int i = 0; i < W; ++i) all |= m[i];
-    return all != 0;
-  }
-  static V pick(M m, V a, V b) { return m ? a : b; }
-  static V only(M m, V a) { return (V)((M)a & m); }
-  static V abs(V a) { return (V)((M)a & std::numeric_limits<I>::max()); }
-  static V min(V a, V b) { return a < b ? a : b; }
-  static V max(V a, V b) { return a > b ? a : b; }
-  static V root(V a) {
-    V r;
-    for (int i = 0; i < W; ++i) r[i] = std::sqrt(a[i]);
-    return r;
-  }
-  static M finite(V a) { return abs(a) <= std::numeric_limits<T>::max(); }
-  static M given(V a) { return a == a; }
-};
-
 template <typename T> struct Costs {
   T fee, slippage, impact, band, leverage, maintenance, liquidation_fee, minimum;
   explicit Costs(const T* r)
@@ -75,29 +26,16 @@ template <typename T> struct Costs {
         leverage(r[4]), maintenance(r[5]), liquidation_fee(r[6] * T(1e-4)), minimum(r[7]) {}
 };
 
-template <typename T> struct Bars {
-  const T *open, *high, *low, *close, *volume, *funding;
-  const T* market_return;  // null when the product with it is not asked for
-  int64_t lanes;  // 1 when all accounts trade one market
-};
-
-template <typename T> struct Orders {
-  const int32_t* kind;
-  const T *size, *stop, *take;  // stop and take may be null: no order has any
-};
-
-template <typename T, int W> struct Accounts : Block<T, W> {
-  using B = Block<T, W>;
+template <typename T> struct Accounts {
+  using B = Lanes<T>;
   using V = typename B::V;
   using M = typename B::M;
   using I = typename B::I;
   V row[ROWS];
   M events;
 
-  static V one() { return B::splat(1); }
-  static V nan() { return B::splat(std::numeric_limits<T>::quiet_NaN()); }
   void flag(M where, I event) { events |= where & event; }
-  void count(Row r, M where) { row[r] += B::only(where, one()); }
+  void count(Row r, M where) { row[r] += B::only(where, B::one()); }
 
   static V slippage(V quantity, V volume, const Costs<T>& c) {
     V free = c.slippage + c.impact * B::root(B::abs(quantity) / volume);
@@ -129,40 +67,54 @@ template <typename T, int W> struct Accounts : Block<T, W> {
     row[CASH] = B::pick(where, cash, row[CASH]);
     row[POSITION] = B::pick(where, V{}, row[POSITION]);
     row[ENTRY] = B::pick(where, V{}, row[ENTRY]);
-    row[STOP] = B::pick(where, nan(), row[STOP]);
-    row[TAKE] = B::pick(where, nan(), row[TAKE]);
+    row[STOP] = B::pick(where, B::nan(), row[STOP]);
+    row[TAKE] = B::pick(where, B::nan(), row[TAKE]);
   }
 
-  template <typename At>
-  M liquidate_at_open(V open, const T* volume, int64_t t, const At& at, const Costs<T>& c) {
+  template <typename Bars> M liquidate_at_open(const Bars& b, int64_t t, V open, const Costs<T>& c) {
     V position = row[POSITION];
     M broken = (position != 0) & (row[CASH] + position * open <= c.maintenance * B::abs(position) * open);
     if (B::any(broken)) {
-      leave(broken, open, at(volume, t), B::splat(c.fee + c.liquidation_fee), c);
+      leave(broken, open, b.volume(t), B::splat(c.fee + c.liquidation_fee), c);
       count(LIQUIDATIONS, broken);
       flag(broken, LIQUIDATED | ORDER_CANCELLED);
     }
     return broken;
   }
 
+  // An order of any kind; see backtest.account.Action.
   void order(M kind, V size, V open, V volume, M cancelled, const Costs<T>& c) {
-    V old = row[POSITION], held = old * open;
-    V equity = B::max(row[CASH] + held, V{});
-    V limit = c.leverage * equity;
+    V held = row[POSITION] * open, equity = B::max(row[CASH] + held, V{});
+    V limit = c.leverage * equity, amount = size * equity;
     M buys = kind == BUY, sells = kind == SELL, closes = kind == CLOSE, targets = kind == TARGET;
     M sized = (((buys | sells) & (size > 0)) | targets) & B::finite(size);
     M refused = ~(sized | closes | (kind == HOLD)) & ~cancelled;
-    V amount = size * equity;
     V asked = B::pick(buys, held + amount, B::pick(sells, held - amount, amount));
     V highest = B::pick(buys, B::max(limit, held), limit);
     V lowest = B::pick(sells, B::min(-limit, held), -limit);
     V goal = B::pick(sells, asked, B::min(asked, highest));
     goal = B::pick(buys, goal, B::max(goal, lowest));
-    goal = B::pick(closes, V{}, goal);
-    M active = (sized | closes) & ~cancelled;
-    flag(active & sized & (goal != asked), ORDER_CUT);
+    flag(sized & ~cancelled & (goal != asked), ORDER_CUT);
     flag(refused, ORDER_REFUSED);
     count(REFUSALS, refused);
+    trade_to(B::pick(closes, V{}, goal), (sized | closes) & ~cancelled, closes, open, volume, c);
+  }
+
+  // The same for orders that are all of kind TARGET.
+  void target(M asks, V size, V open, V volume, M cancelled, const Costs<T>& c) {
+    V equity = B::max(row[CASH] + row[POSITION] * open, V{});
+    V limit = c.leverage * equity, asked = size * equity;
+    M sized = asks & B::finite(size), refused = asks & ~sized & ~cancelled;
+    V goal = B::max(B::min(asked, limit), -limit);
+    flag(sized & ~cancelled & (goal != asked), ORDER_CUT);
+    flag(refused, ORDER_REFUSED);
+    count(REFUSALS, refused);
+    trade_to(goal, sized & ~cancelled, M{}, open, volume, c);
+  }
+
+  // Trade to a position worth `goal` at the open, in quote currency.
+  void trade_to(V goal, M active, M closes, V open, V volume, const Costs<T>& c) {
+    V old = row[POSITION], held = old * open;
     M tiny = B::abs(goal) < c.minimum;
     goal = B::pick(tiny, V{}, goal);
     M small = ((goal != 0) & (B::abs(goal - held) < c.minimum)) | (tiny & (held == 0) & ~closes);
@@ -190,8 +142,8 @@ template <typename T, int W> struct Accounts : Block<T, W> {
     row[TRADE_EQUITY] = B::pick(opens, B::pick(ends, after_closing, before), row[TRADE_EQUITY]);
     row[POSITION] = now;
     M fresh = ends | opens;
-    row[STOP] = B::pick(fresh, nan(), row[STOP]);
-    row[TAKE] = B::pick(fresh, nan(), row[TAKE]);
+    row[STOP] = B::pick(fresh, B::nan(), row[STOP]);
+    row[TAKE] = B::pick(fresh, B::nan(), row[TAKE]);
     flag(trades, FILLED);
   }
 
@@ -211,9 +163,8 @@ template <typename T, int W> struct Accounts : Block<T, W> {
     flag(take_refused, TAKE_PROFIT_REFUSED);
   }
 
-  template <typename At>
-  void exits(V open, V high, V low, const T* volume, int64_t t, const At& at, const Costs<T>& c) {
-    V position = row[POSITION], size = B::abs(position);
+  template <typename Bars> void exits(const Bars& b, int64_t t, V open, const Costs<T>& c) {
+    V high = b.high(t), low = b.low(t), position = row[POSITION], size = B::abs(position);
     M held = position != 0, is_long = position > 0;
     V adverse_price = B::pick(is_long, low, high), best_price = B::pick(is_long, high, low);
     // Wide enough never to miss what the exact comparison below finds.
@@ -223,9 +174,9 @@ template <typename T, int W> struct Accounts : Block<T, W> {
     M stop_hit = B::pick(is_long, low - row[STOP], row[STOP] - high) <= 0;
     M take_hit = B::pick(is_long, row[TAKE] - high, low - row[TAKE]) <= 0;
     if (!B::any(held & (near | stop_hit | take_hit))) return;
-    V side = B::pick(is_long, one(), -one());
+    V side = B::pick(is_long, B::one(), -B::one());
     V worst = side * adverse_price, best = side * best_price;
-    V net = B::pick(held, position - c.maintenance * size, one());
+    V net = B::pick(held, position - c.maintenance * size, B::one());
     V margin_level = side * (-row[CASH] / net), stop_level = side * row[STOP];
     M stopped_first = stop_level > margin_level;
     V level = B::pick(stopped_first, stop_level, margin_level);
@@ -236,7 +187,7 @@ template <typename T, int W> struct Accounts : Block<T, W> {
     V price = B::pick(takes, row[TAKE], side * B::min(level, side * open));
     M liquidated = adverse & ~stopped_first;
     V fee_rate = c.fee + B::only(liquidated, B::splat(c.liquidation_fee));
-    leave(out, B::pick(out, price, open), at(volume, t), fee_rate, c);
+    leave(out, B::pick(out, price, open), b.volume(t), fee_rate, c);
     count(LIQUIDATIONS, liquidated);
     flag(liquidated, LIQUIDATED);
     flag(adverse & stopped_first, STOPPED);
@@ -270,85 +221,27 @@ template <typename T, int W> struct Accounts : Block<T, W> {
     row[MARKET_PRODUCT] += change * market_return;
   }
 
-  void pass(const Bars<T>& b, const Orders<T>& o, int64_t bars, int64_t lanes, int64_t lane, const Costs<T>& c) {
-    auto at = [&](const T* p, int64_t t) {
-      if (b.lanes == 1) return B::splat(p[t]);
-      const T* here = p + t * b.lanes + lane;
-      // The same bar of the next block: rows lie far apart, which the hardware does not foresee.
-      __builtin_prefetch(here + W);
-      return B::load(here);
-    };
-    for (int64_t t = 0; t < bars; ++t) {
-      V open = at(b.open, t), rate = at(b.funding, t);
+  // Bars `first` to `last` (excluded). Bars have fields of a bar by its number; orders those that wait at its open.
+  template <typename Bars, typename Orders>
+  void pass(const Bars& b, const Orders& o, int64_t first, int64_t last, const Costs<T>& c) {
+    for (int64_t t = first; t < last; ++t) {
+      V open = b.open(t);
       M cancelled = M{};
       events = M{};
       if (B::any(row[POSITION] != 0)) {
-        if (B::any(rate != 0)) {
-          V paid = row[POSITION] * open * rate;
+        if (b.pays(t)) {
+          V paid = row[POSITION] * open * b.funding(t);
           row[CASH] -= paid;
           row[FUNDING] += paid;
         }
-        cancelled = liquidate_at_open(open, b.volume, t, at, c);
+        cancelled = liquidate_at_open(b, t, open, c);
       }
-      typename B::K narrow;
-      std::memcpy(&narrow, o.kind + t * lanes + lane, sizeof narrow);
-      M kind = __builtin_convertvector(narrow, M);
-      if (B::any(kind != HOLD))
-        order(kind, B::load(o.size + t * lanes + lane), open, at(b.volume, t), cancelled, c);
-      if (o.stop || o.take) {
-        V stop = o.stop ? B::load(o.stop + t * lanes + lane) : nan();
-        V take = o.take ? B::load(o.take + t * lanes + lane) : nan();
-        if (B::any(B::given(stop) | B::given(take))) place(stop, take, open, cancelled);
-      }
-      if (B::any(row[POSITION] != 0)) exits(open, at(b.high, t), at(b.low, t), b.volume, t, at, c);
-      tally(at(b.close, t), b.market_return ? at(b.market_return, t) : nan());
+      o.fill(*this, b, t, open, cancelled, c);
+      if (B::any(row[POSITION] != 0)) exits(b, t, open, c);
+      tally(b.close(t), b.market_return(t));
     }
     row[EVENTS] = __builtin_convertvector(events, V);
   }
 };
 
-template <typename T, int W>
-void run(const T* state, T* out, const Bars<T>& b, const Orders<T>& o, int64_t bars, int64_t lanes, const Costs<T>& c) {
-  for (int64_t next = 0; next < lanes; next += W) {
-    // The last block reaches back over accounts that were done already: the same once more, from the same start.
-    const int64_t lane = next + W <= lanes ? next : lanes - W;
-    Accounts<T, W> accounts;
-    for (int r = 0; r < ROWS; ++r) accounts.row[r] = Block<T, W>::load(state + r * lanes + lane);
-    accounts.pass(b, o, bars, lanes, lane, c);
-    for (int r = 0; r < ROWS; ++r) Block<T, W>::store(out + r * lanes + lane, accounts.row[r]);
-  }
-}
-
-template <ffi::DataType D> using In = ffi::Buffer<D, 2>;
-
-template <typename T, ffi::DataType D>
-ffi::Error Account(In<D> state, In<D> open, In<D> high, In<D> low, In<D> close, In<D> volume, In<D> funding,
-                   In<D> market_return, ffi::Buffer<ffi::S32, 2> kind, In<D> size, In<D> stop, In<D> take,
-                   ffi::Buffer<D, 1> rules, ffi::Buffer<ffi::S32, 0> start, ffi::ResultBuffer<D, 2> out) {
-  const int64_t lanes = state.dimensions()[1], bars = kind.dimensions()[0], wide = open.dimensions()[1];
-  const int64_t first = start.typed_data()[0];
-  constexpr int W = 64 / sizeof(T);
-  if (lanes < W) return ffi::Error::InvalidArgument("account: fewer accounts than a vector register holds");
-  if (state.dimensions()[0] != ROWS || (wide != lanes && wide != 1) || rules.dimensions()[0] != 8)
-    return ffi::Error::InvalidArgument("account: shapes do not fit each other");
-  if (first < 0 || first + bars > open.dimensions()[0])
-    return ffi::Error::InvalidArgument("account: there are orders for bars that the market does not have");
-  auto from = [&](const In<D>& field) { return field.typed_data() + first * wide; };
-  const T* returns = market_return.dimensions()[0] ? from(market_return) : nullptr;
-  Bars<T> b{from(open), from(high), from(low), from(close), from(volume), from(funding), returns, wide};
-  Orders<T> o{kind.typed_data(), size.typed_data(), stop.dimensions()[0] ? stop.typed_data() : nullptr,
-              take.dimensions()[0] ? take.typed_data() : nullptr};
-  Costs<T> c(rules.typed_data());
-  run<T, W>(state.typed_data(), out->typed_data(), b, o, bars, lanes, c);
-  return ffi::Error::Success();
-}
-
-}  // namespace
-
-#define BIND(D) \
-  ffi::Ffi::Bind().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>() \
-      .Arg<In<D>>().Arg<ffi::Buffer<ffi::S32, 2>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>() \
-      .Arg<ffi::Buffer<D, 1>>().Arg<ffi::Buffer<ffi::S32, 0>>().Ret<ffi::Buffer<D, 2>>()
-
-XLA_FFI_DEFINE_HANDLER_SYMBOL(AccountF64, (Account<double, ffi::F64>), BIND(ffi::F64));
-XLA_FFI_DEFINE_HANDLER_SYMBOL(AccountF32, (Account<float, ffi::F32>), BIND(ffi::F32));
+}  // namespace backtest
