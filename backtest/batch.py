@@ -102,24 +102,16 @@ Channels: TypeAlias = tuple[Market, Market]
 Start: TypeAlias = tuple[tuple[Memory, Action], ...]
 
 
-def _begin(
-    traded: Market, observed: Market, strategies: tuple[Strategy, ...], account: Account, warmup: int
-) -> tuple[Channels, Start]:
-    """Return both channels after the warm-up, bar axis first, and what the strategies made of it."""
-    dtype = account.cash.dtype
-    turned = [bars_last_to_first(channel) for channel in (traded, observed)]
-    first, second = (Market(each.time, *(field.astype(dtype) for field in each[1:])) for each in turned)
-    start = _look(second, strategies, account, warmup)
-    return (_bars(first, warmup), _bars(second, warmup)), start
-
-
-def _bars(market: Market, start: int, stop: int | None = None) -> Market:
-    return Market(*(field[start:stop] for field in market))
+def _turned(market: Market, account: Account, start: int, stop: int | None = None) -> Market:
+    """Return some bars of a market, bar axis first, in the account's float type."""
+    bars = bars_last_to_first(Market(*(field[..., start:stop] for field in market)))
+    return Market(bars.time, *(field.astype(account.cash.dtype) for field in bars[1:]))
 
 
 def _look(observed: Market, strategies: Sequence[Strategy], account: Account, warmup: int) -> Start:
-    """Return memories and waiting orders after the bars of the warm-up."""
-    first = Market(*(field[0] for field in observed))
+    """Return memories and waiting orders after the bars of the warm-up; ``observed`` is ``[lanes, bars]``."""
+    before = _turned(observed, account, 0, max(warmup, 1))
+    first = Market(*(field[0] for field in before))
     memories = [strategy.init(first) for strategy in strategies]
     shapes = [jax.eval_shape(s.decide, m, first, account)[1] for s, m in zip(strategies, memories, strict=True)]
     start = tuple(zip(memories, map(_nothing, shapes), strict=True))
@@ -131,7 +123,7 @@ def _look(observed: Market, strategies: Sequence[Strategy], account: Account, wa
             after.append((memory, last_asked(waiting, order)))
         return tuple(after), None
 
-    return lax.scan(look, start, _bars(observed, 0, warmup))[0] if warmup else start
+    return lax.scan(look, start, before)[0] if warmup else start
 
 
 def _nothing(shape: Action) -> Action:
@@ -153,7 +145,8 @@ def _play_portable(
     warmup: int,
 ) -> list[Outcome]:
     """Let XLA decide and settle, one bar after the other."""
-    channels, start = _begin(traded, observed, strategies, account, warmup)
+    start = _look(observed, strategies, account, warmup)
+    channels = (_turned(traded, account, warmup), _turned(observed, account, warmup))
     lanes = tuple((account, memory, order, tallies.start(account)) for memory, order in start)
     body = partial(_bar, strategies=strategies, rules=rules)
     lanes, _ = lax.scan(body, lanes, channels)
@@ -183,16 +176,17 @@ def _play_chunks(
     warmup: int,
 ) -> list[Outcome]:
     """Alternate between deciding a chunk of bars in XLA and passing it through the accounts in C++."""
-    channels, start = _begin(traded, observed, strategies, account, warmup)
+    start = _look(observed, strategies, account, warmup)
     total = traded.close.shape[1] - warmup
     chunk = next((size for size in range(CHUNK, 7, -1) if total % size == 0), min(CHUNK, total))
     whole = total // chunk * chunk
     tally = tallies.start(account)
     carry = (tuple(native.pack(account, tally) for _ in strategies), start)
-    body = partial(_chunk, channels=channels, strategies=strategies, rules=rules, account=account)
-    carry, _ = lax.scan(partial(body, bars=chunk), carry, jnp.arange(0, whole, chunk, dtype=jnp.int32))
+    body = partial(_chunk, traded=traded, observed=observed, strategies=strategies, rules=rules, account=account)
+    places = warmup + jnp.arange(0, whole, chunk, dtype=jnp.int32)
+    carry, _ = lax.scan(partial(body, bars=chunk), carry, places)
     if whole < total:
-        carry, _ = body(carry, jnp.int32(whole), bars=total - whole)
+        carry, _ = body(carry, jnp.int32(warmup + whole), bars=total - whole)
     bars = tally.bars + float(total)
     return [Outcome(*native.unpack(state, bars=bars, initial=account.equity)) for state in carry[0]]
 
@@ -202,32 +196,31 @@ def _chunk(
     first: jax.Array,
     *,
     bars: int,
-    channels: Channels,
+    traded: Market,
+    observed: Market,
     strategies: tuple[Strategy, ...],
     rules: Rules,
     account: Account,
 ) -> tuple[tuple[tuple[jax.Array, ...], Start], None]:
     states, start = carry
-    traded, observed = channels
-    places = first + jnp.arange(bars, dtype=jnp.int32)
+    # Turning a chunk stays in the cache; turning the whole market first costs three times as much.
+    cut = Market(*(lax.dynamic_slice_in_dim(field, first, bars, axis=-1) for field in observed))
+    seen = _turned(cut, account, 0)
     after: list[tuple[Memory, Action]] = []
     passed: list[jax.Array] = []
     for strategy, state, each in zip(strategies, states, start, strict=True):
         # One strategy after the other: the orders of a chunk are still in the cache when their account meets them.
-        decide = partial(_decided, observed=observed, strategy=strategy, account=account)
-        each, order = lax.scan(decide, each, places)
+        each, order = lax.scan(partial(_decided, strategy=strategy, account=account), each, seen)
         after.append(each)
-        passed.append(
-            native.advance(state, candles=traded[1:], market_return=None, rules=rules, first=first, **order._asdict())
-        )
+        settled = native.advance(state, candles=traded, market_return=None, rules=rules, first=first, **order._asdict())
+        passed.append(settled)
     return (tuple(passed), tuple(after)), None
 
 
 def _decided(
-    start: tuple[Memory, Action], place: jax.Array, *, observed: Market, strategy: Strategy, account: Account
+    start: tuple[Memory, Action], bar: Market, *, strategy: Strategy, account: Account
 ) -> tuple[tuple[Memory, Action], Action]:
     memory, waiting = start
-    bar = Market(*(lax.dynamic_index_in_dim(field, place, 0, keepdims=False) for field in observed))
     return strategy.decide(memory, bar, account), waiting
 
 

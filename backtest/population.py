@@ -13,7 +13,7 @@ from backtest import native
 from backtest import tally as tallies
 from backtest.account import Account, Action, open_account
 from backtest.episode import step
-from backtest.market import Market, bars_last_to_first
+from backtest.market import Market
 from backtest.rules import DEFAULT_RULES, Rules
 from backtest.strategies.passive import from_targets
 from backtest.tally import Tally
@@ -81,18 +81,18 @@ def play_targets(market: Market, targets: jax.Array, rules: Rules = DEFAULT_RULE
     returns = market_returns(market)
     orders = jax.tree.map(lambda field: jnp.moveaxis(field, -1, 0), from_targets(targets))
     play = _play_native if native.available() else _play_portable
-    state, tally = play(bars_last_to_first(market), returns, orders, account, rules)
+    state, tally = play(market, returns, orders, account, rules)
     return record(tally, state.ledger.traded_notional, returns)
 
 
 def _play_native(
-    bars: Market, returns: jax.Array, orders: Action, account: Account, rules: Rules
+    market: Market, returns: jax.Array, orders: Action, account: Account, rules: Rules
 ) -> tuple[Account, Tally]:
     tally = tallies.start(account)
     after = native.advance(
         native.pack(account, tally),
-        candles=tuple(field[:, None] for field in bars[1:]),
-        market_return=returns[:, None],
+        candles=Market(*(field[None] for field in market)),
+        market_return=returns[None],
         kind=orders.kind,
         size=orders.size,
         rules=rules,
@@ -101,7 +101,7 @@ def _play_native(
 
 
 def _play_portable(
-    bars: Market, returns: jax.Array, orders: Action, account: Account, rules: Rules
+    market: Market, returns: jax.Array, orders: Action, account: Account, rules: Rules
 ) -> tuple[Account, Tally]:
     def body(carry: tuple[Account, Tally], row: tuple[Market, Action, jax.Array]) -> tuple[tuple[Account, Tally], None]:
         state, tally = carry
@@ -109,7 +109,7 @@ def _play_portable(
         state = step(state, order, bar, rules=rules)
         return (state, tallies.add(tally, state, bar.close, market_return)), None
 
-    last, _ = lax.scan(body, (account, tallies.start(account)), (bars, orders, returns))
+    last, _ = lax.scan(body, (account, tallies.start(account)), (market, orders, returns))
     return last
 
 

@@ -19,9 +19,9 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -153,7 +153,7 @@ def unpack(rows: jax.Array, *, bars: jax.Array, initial: jax.Array) -> tuple[Acc
 def advance(
     state: jax.Array,
     *,
-    candles: tuple[jax.Array, ...],
+    candles: Market,
     market_return: jax.Array | None,
     kind: jax.Array,
     size: jax.Array,
@@ -169,38 +169,38 @@ def advance(
     state
         ``[rows, lanes]``, from :func:`pack`.
     candles
-        Open, high, low, close, volume and funding rate, ``[bars, lanes]``, or ``[bars, 1]`` for one market shared by
-        all accounts.
+        Fields ``[lanes, bars]``, or ``[1, bars]`` for one market shared by all accounts.
     market_return
-        Shaped like the candles; see ``backtest.tally.add``. None makes ``Tally.market_product`` NaN.
+        ``[1, bars]``, for one shared market; see ``backtest.tally.add``. None makes ``Tally.market_product`` NaN.
     kind, size, stop_loss, take_profit
         The orders that wait at each open, ``[some bars, lanes]``; a stop is None when no order has one.
     first
-        The bar that meets the first of the orders. Candles are read where they lie, so a chunk of orders costs no copy.
+        The bar that meets the first of the orders.
     """
     lanes, width = state.shape[1], 64 // state.dtype.itemsize
     if lanes < width:
-        more = partial(_widened, lanes=lanes, width=width)
+        fill = width - lanes
+        shared = candles.close.shape[0] == 1
         after = advance(
-            more(state),
-            candles=tuple(more(field) for field in candles),
-            market_return=more(market_return),
-            kind=more(kind),
-            size=more(size),
-            stop_loss=more(stop_loss),
-            take_profit=more(take_profit),
+            _widened(state, fill, axis=1),
+            candles=candles if shared else Market(*(_widened(field, fill, axis=0) for field in candles)),
+            market_return=market_return,
+            kind=_widened(kind, fill, axis=1),
+            size=_widened(size, fill, axis=1),
+            stop_loss=None if stop_loss is None else _widened(stop_loss, fill, axis=1),
+            take_profit=None if take_profit is None else _widened(take_profit, fill, axis=1),
             rules=rules,
             first=first,
         )
         return after[:, :lanes]
     dtype = state.dtype
-    none = jnp.zeros((0, 0), dtype)
     target = _target("Advance" + SUFFIX[dtype.name])
     call = jax.ffi.ffi_call(target, jax.ShapeDtypeStruct(state.shape, dtype), vmap_method="sequential")
+    none = jnp.zeros((0, 0), dtype)
     stops = (none if each is None else each.astype(dtype) for each in (stop_loss, take_profit))
-    start = jnp.asarray(first, jnp.int32)
-    numbers = jnp.stack([jnp.asarray(value, dtype) for value in rules])
-    columns = [none if field is None else field.astype(dtype) for field in (*candles, market_return)]
+    returns = jnp.zeros((0, 0)) if market_return is None else market_return
+    columns = [jnp.asarray(field, jnp.float64) for field in (*candles[1:], returns)]
+    numbers, start = jnp.stack([jnp.asarray(value, dtype) for value in rules]), jnp.asarray(first, jnp.int32)
     result: jax.Array = call(state, *columns, kind.astype(jnp.int32), size.astype(dtype), *stops, numbers, start)
     return result
 
@@ -236,8 +236,7 @@ def play(
     return result
 
 
-def _widened(field: Any, *, lanes: int, width: int) -> Any:
-    """Return ``[bars, lanes]`` with its last lane repeated up to a full vector register; other shapes as they are."""
-    if field is None or field.shape[1] != lanes:
-        return field
-    return jnp.concatenate([field, jnp.repeat(field[:, -1:], width - lanes, axis=1)], axis=1)
+def _widened(field: jax.Array, count: int, *, axis: int) -> jax.Array:
+    """Return ``field`` with its last lane repeated ``count`` times more."""
+    last = jax.lax.slice_in_dim(field, field.shape[axis] - 1, field.shape[axis], axis=axis)
+    return jnp.concatenate([field, jnp.repeat(last, count, axis=axis)], axis=axis)

@@ -8,29 +8,21 @@ namespace backtest {
 
 constexpr int CHUNK = 64;  // bars at a time: the candles of a block stay in the cache while all strategies pass by
 
-// Fields of [bars, lanes], read where they lie; `lanes` is 1 when all accounts trade one market.
-template <typename T> struct Rows {
+// One market that all accounts trade, read where it lies.
+template <typename T> struct Shared {
   using B = Lanes<T>;
   using V = typename B::V;
-  const T *opens, *highs, *lows, *closes, *volumes, *rates;
-  const T* returns;  // null when the product with it is not asked for
-  int64_t lanes, lane;
+  const double *opens, *highs, *lows, *closes, *volumes, *rates;
+  const double* returns;  // null when the product with it is not asked for
 
-  V at(const T* p, int64_t t) const {
-    if (lanes == 1) return B::splat(p[t]);
-    const T* here = p + t * lanes + lane;
-    // The same bar of the next block: rows lie far apart, which the hardware does not foresee.
-    __builtin_prefetch(here + B::W);
-    return B::load(here);
-  }
-  V open(int64_t t) const { return at(opens, t); }
-  V high(int64_t t) const { return at(highs, t); }
-  V low(int64_t t) const { return at(lows, t); }
-  V close(int64_t t) const { return at(closes, t); }
-  V volume(int64_t t) const { return at(volumes, t); }
-  V funding(int64_t t) const { return at(rates, t); }
-  bool pays(int64_t t) const { return B::any(funding(t) != 0); }
-  V market_return(int64_t t) const { return returns ? at(returns, t) : B::nan(); }
+  V open(int64_t t) const { return B::splat(T(opens[t])); }
+  V high(int64_t t) const { return B::splat(T(highs[t])); }
+  V low(int64_t t) const { return B::splat(T(lows[t])); }
+  V close(int64_t t) const { return B::splat(T(closes[t])); }
+  V volume(int64_t t) const { return B::splat(T(volumes[t])); }
+  V funding(int64_t t) const { return B::splat(T(rates[t])); }
+  bool pays(int64_t t) const { return rates[t] != 0; }
+  V market_return(int64_t t) const { return returns ? B::splat(T(returns[t])) : B::nan(); }
 };
 
 // Some bars of fields [lanes, bars], turned so that a bar of all lanes of the block is one register.
@@ -77,7 +69,9 @@ template <typename T> struct Chunk {
     }
   }
 
-  void find_funding(int bars) {
+  // All fields, as turn() does one.
+  void turn_all(const double* const (&from)[FIELDS], int64_t stride, int lanes, int64_t first, int bars) {
+    for (int f = 0; f < FIELDS; ++f) turn(static_cast<Field>(f), from[f], stride, lanes, first, bars);
     for (int t = 0; t < bars; ++t) pay[t] = B::any(field[FUNDING][t] != 0);
   }
 

@@ -23,6 +23,12 @@ template <typename T> struct Given {
   const T *size, *stop, *take;
   int64_t lanes, lane;
 
+  void skip(int64_t bars) {
+    kind += bars * lanes, size += bars * lanes;
+    if (stop) stop += bars * lanes;
+    if (take) take += bars * lanes;
+  }
+
   template <typename Bars> void fill(Accounts<T>& a, const Bars& b, int64_t t, V open, M cancelled, const Costs<T>& c) const {
     const int64_t here = t * lanes + lane;
     typename B::K narrow;
@@ -36,29 +42,41 @@ template <typename T> struct Given {
 };
 
 template <typename T, ffi::DataType D>
-ffi::Error Advance(In<D> state, In<D> open, In<D> high, In<D> low, In<D> close, In<D> volume, In<D> funding,
-                   In<D> market_return, ffi::Buffer<ffi::S32, 2> kind, In<D> size, In<D> stop, In<D> take,
+ffi::Error Advance(In<D> state, Candles open, Candles high, Candles low, Candles close, Candles volume, Candles funding,
+                   Candles market_return, ffi::Buffer<ffi::S32, 2> kind, In<D> size, In<D> stop, In<D> take,
                    ffi::Buffer<D, 1> rules, ffi::Buffer<ffi::S32, 0> start, ffi::ResultBuffer<D, 2> out) {
   constexpr int W = WIDTH<T>;
-  const int64_t lanes = state.dimensions()[1], bars = kind.dimensions()[0], wide = open.dimensions()[1];
-  const int64_t first = start.typed_data()[0];
+  using C = Chunk<T>;
+  const int64_t lanes = state.dimensions()[1], bars = kind.dimensions()[0], length = open.dimensions()[1];
+  const int64_t markets = open.dimensions()[0], first = start.typed_data()[0];
   if (lanes < W) return ffi::Error::InvalidArgument("advance: fewer accounts than a vector register holds");
-  if (state.dimensions()[0] != ROWS || (wide != lanes && wide != 1) || rules.dimensions()[0] != 8)
+  if (state.dimensions()[0] != ROWS || (markets != lanes && markets != 1) || rules.dimensions()[0] != 8)
     return ffi::Error::InvalidArgument("advance: shapes do not fit each other");
-  if (first < 0 || first + bars > open.dimensions()[0])
+  if (first < 0 || first + bars > length)
     return ffi::Error::InvalidArgument("advance: there are orders for bars that the market does not have");
-  auto from = [&](const In<D>& field) { return field.typed_data() + first * wide; };
-  auto given = [](const In<D>& field) { return field.dimensions()[0] ? field.typed_data() : nullptr; };
-  const T* returns = market_return.dimensions()[0] ? from(market_return) : nullptr;
+  auto given = [](const auto& field) { return field.dimensions()[0] ? field.typed_data() : nullptr; };
+  const double* returns = given(market_return);
+  if (returns && markets != 1) return ffi::Error::InvalidArgument("advance: market_return is for one shared market");
+  const double* const fields[] = {open.typed_data(),  high.typed_data(),   low.typed_data(),
+                                  close.typed_data(), volume.typed_data(), funding.typed_data()};
+  const Shared<T> shared{fields[0] + first, fields[1] + first, fields[2] + first, fields[3] + first,
+                         fields[4] + first, fields[5] + first, returns ? returns + first : nullptr};
   const Costs<T> costs(rules.typed_data());
+  const auto chunk = std::make_unique<C>();
   for (int64_t next = 0; next < lanes; next += W) {
     // The last block reaches back over accounts that were done already: the same once more, from the same start.
     const int64_t lane = next + W <= lanes ? next : lanes - W;
-    const Rows<T> b{from(open), from(high), from(low), from(close), from(volume), from(funding), returns, wide, lane};
-    const Given<T> o{kind.typed_data(), size.typed_data(), given(stop), given(take), lanes, lane};
+    Given<T> o{kind.typed_data(), size.typed_data(), given(stop), given(take), lanes, lane};
     Accounts<T> accounts;
     for (int r = 0; r < ROWS; ++r) accounts.row[r] = Lanes<T>::load(state.typed_data() + r * lanes + lane);
-    accounts.pass(b, o, 0, bars, costs);
+    if (markets == 1) accounts.pass(shared, o, 0, bars, costs);
+    for (int64_t done = 0; markets != 1 && done < bars; done += CHUNK, o.skip(CHUNK)) {
+      const int some = static_cast<int>(std::min<int64_t>(CHUNK, bars - done));
+      const double* from[C::FIELDS];
+      for (int f = 0; f < C::FIELDS; ++f) from[f] = fields[f] + lane * length;
+      chunk->turn_all(from, length, W, first + done, some);
+      accounts.pass(*chunk, o, 0, some, costs);
+    }
     for (int r = 0; r < ROWS; ++r) Lanes<T>::store(out->typed_data() + r * lanes + lane, accounts.row[r]);
   }
   return ffi::Error::Success();
@@ -117,24 +135,18 @@ ffi::Error Episode(In<D> state, Candles open, Candles high, Candles low, Candles
     for (int64_t first = 0; first < bars;) {
       const bool plays = first >= warmup;
       const int size = static_cast<int>(std::min<int64_t>(CHUNK, (plays ? bars : warmup) - first));
-      auto turn = [&](C& chunk, typename C::Field field, const Candles& from) {
-        chunk.turn(field, from.typed_data() + lane * bars, bars, width, first, size);
+      auto row = [&](const Candles& field) { return field.typed_data() + lane * bars; };
+      auto turn = [&](typename C::Field field, const Candles& from) {
+        apart->turn(field, row(from), bars, width, first, size);
       };
-      C& seen = same ? *traded : *apart;
-      if (plays || same) {
-        turn(*traded, C::OPEN, open);
-        turn(*traded, C::HIGH, high);
-        turn(*traded, C::LOW, low);
-        turn(*traded, C::CLOSE, close);
-        turn(*traded, C::VOLUME, volume);
-        turn(*traded, C::FUNDING, funding);
-        traded->find_funding(size);
-      }
+      const C& seen = same ? *traded : *apart;
+      if (plays || same)
+        traded->turn_all({row(open), row(high), row(low), row(close), row(volume), row(funding)}, bars, width, first, size);
       if (!same) {
-        turn(seen, C::HIGH, seen_high);
-        turn(seen, C::LOW, seen_low);
-        turn(seen, C::CLOSE, seen_close);
-        turn(seen, C::FUNDING, seen_funding);
+        turn(C::HIGH, seen_high);
+        turn(C::LOW, seen_low);
+        turn(C::CLOSE, seen_close);
+        turn(C::FUNDING, seen_funding);
       }
       for (Seat<T>& seat : seats) {
         orders->stops = seat.strategy->stop == seat.strategy->stop;
@@ -161,8 +173,8 @@ ffi::Error Episode(In<D> state, Candles open, Candles high, Candles low, Candles
 }  // namespace
 
 #define BIND_ADVANCE(D) \
-  ffi::Ffi::Bind().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>() \
-      .Arg<In<D>>().Arg<ffi::Buffer<ffi::S32, 2>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>() \
+  ffi::Ffi::Bind().Arg<In<D>>().Arg<Candles>().Arg<Candles>().Arg<Candles>().Arg<Candles>().Arg<Candles>() \
+      .Arg<Candles>().Arg<Candles>().Arg<ffi::Buffer<ffi::S32, 2>>().Arg<In<D>>().Arg<In<D>>().Arg<In<D>>() \
       .Arg<ffi::Buffer<D, 1>>().Arg<ffi::Buffer<ffi::S32, 0>>().Ret<ffi::Buffer<D, 2>>()
 #define BIND_EPISODE(D) \
   ffi::Ffi::Bind().Arg<In<D>>().Arg<Candles>().Arg<Candles>().Arg<Candles>().Arg<Candles>().Arg<Candles>() \

@@ -67,8 +67,8 @@ def compiled() -> object:
         start = tally.start(account)
         after = native.advance(
             native.pack(account, start),
-            candles=market[1:],
-            market_return=jnp.zeros_like(market.close),
+            candles=Market(market.time, *(field.T for field in market[1:])),
+            market_return=None,
             **orders._asdict(),
             rules=rules,
         )
