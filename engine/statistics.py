@@ -95,10 +95,22 @@ def student_t_quantile(degrees_of_freedom: float, probability: float = 0.975) ->
 
 
 class PairedDifference(NamedTuple):
-    """Two agents on the same cells: mean difference, its standard error, two-sided p value, cells compared."""
+    """Two agents (or two markets) on the same cells.
+
+    Attributes
+    ----------
+    difference
+        Mean of first minus second.
+    se, half_width, p_value
+        Standard error, half of the 95% interval, and two-sided p value by Student's t; None with fewer than two
+        families.
+    n
+        Cells compared.
+    """
 
     difference: float
     se: float | None
+    half_width: float | None
     p_value: float | None
     n: int
 
@@ -109,15 +121,20 @@ def paired_difference(first: Mapping[str, Sample], second: Mapping[str, Sample])
     if not shared:
         raise ValueError("the two runs share no cell; compare runs of the same config and seed")
     samples = [Sample(first[key].family, first[key].value - second[key].value) for key in shared]
-    estimate = clustered_mean(samples)
-    if estimate.se is None or estimate.degrees_of_freedom is None:
-        return PairedDifference(estimate.value, None, None, len(shared))
-    if estimate.se == 0.0:
-        return PairedDifference(estimate.value, 0.0, 1.0 if estimate.value == 0.0 else 0.0, len(shared))
+    return tested(clustered_mean(samples), n=len(shared))
+
+
+def tested(difference: Estimate, *, n: int) -> PairedDifference:
+    """Test whether a mean difference of ``n`` cells is 0."""
+    value, se, freedom = difference
+    if se is None or freedom is None:
+        return PairedDifference(value, None, None, None, n)
+    if se == 0.0:
+        return PairedDifference(value, 0.0, 0.0, 1.0 if value == 0.0 else 0.0, n)
     from scipy.special import stdtr
 
-    tail = float(stdtr(estimate.degrees_of_freedom, -abs(estimate.value / estimate.se)))
-    return PairedDifference(estimate.value, estimate.se, 2.0 * tail, len(shared))
+    p_value = 2.0 * float(stdtr(freedom, -abs(value / se)))
+    return PairedDifference(value, se, student_t_quantile(freedom) * se, p_value, n)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

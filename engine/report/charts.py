@@ -44,7 +44,7 @@ def readable(name: str) -> str:
 
 
 @contextlib.contextmanager
-def _figure(width: float, height: float, *, polar: bool = False) -> Iterator[tuple[Figure, Axes, list[str]]]:
+def figure(width: float, height: float, *, polar: bool = False) -> Iterator[tuple[Figure, Axes, list[str]]]:
     """Yield a figure and its axes; the list holds the SVG text afterwards."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -52,19 +52,19 @@ def _figure(width: float, height: float, *, polar: bool = False) -> Iterator[tup
 
     drawn: list[str] = []
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
-        FigureCanvasSVG(figure)
-        axes = figure.add_subplot(projection="polar" if polar else None)
-        yield figure, axes, drawn
+        drawing = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasSVG(drawing)
+        axes = drawing.add_subplot(projection="polar" if polar else None)
+        yield drawing, axes, drawn
         buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        drawing.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     drawn.append(text[text.index("<svg") :])
 
 
 def intervals(rows: Sequence[tuple[str, float, tuple[float, float] | None]]) -> str:
     """Return horizontal bars on the 0-100 scale with their 95% intervals, first row on top."""
-    with _figure(6.4, 0.5 + 0.46 * len(rows)) as (_, axes, drawn):
+    with figure(6.4, 0.5 + 0.46 * len(rows)) as (_, axes, drawn):
         places = range(len(rows))
         axes.barh(places, [value for _, value, _ in rows], height=0.56, color=ACCENT, alpha=0.85)
         for place, (_, value, span) in zip(places, rows, strict=True):
@@ -85,7 +85,7 @@ def intervals(rows: Sequence[tuple[str, float, tuple[float, float] | None]]) -> 
 
 def radar(values: Mapping[str, float]) -> str:
     """Return the capability profile: one axis a section, 0 in the middle, 100 at the rim."""
-    with _figure(5.2, 4.2, polar=True) as (_, axes, drawn):
+    with figure(5.2, 4.2, polar=True) as (_, axes, drawn):
         names = list(values)
         angles = [2.0 * math.pi * i / len(names) for i in range(len(names))]
         heights = [values[name] for name in names]
@@ -106,7 +106,7 @@ def radar(values: Mapping[str, float]) -> str:
 
 def bars(values: Mapping[str, float], *, unit: str, maximum: float | None = None) -> str:
     """Return one vertical bar for each named value."""
-    with _figure(max(3.2, 1.0 * len(values) + 1.2), 2.9) as (_, axes, drawn):
+    with figure(max(3.2, 1.0 * len(values) + 1.2), 2.9) as (_, axes, drawn):
         places = range(len(values))
         axes.bar(places, list(values.values()), width=0.6, color=ACCENT, alpha=0.85)
         for place, value in zip(places, values.values(), strict=True):
@@ -124,7 +124,7 @@ def bars(values: Mapping[str, float], *, unit: str, maximum: float | None = None
 
 def comparison(rows: Sequence[tuple[str, float, float | None]], *, unit: str) -> str:
     """Return points with 95% error bars, one for each name, on a common axis with 0 marked."""
-    with _figure(5.2, 3.0) as (_, axes, drawn):
+    with figure(5.2, 3.0) as (_, axes, drawn):
         for place, (_, value, half_width) in enumerate(rows):
             axes.errorbar(
                 place, value, yerr=half_width, fmt="o", color=SERIES[place % len(SERIES)], capsize=5, markersize=7
@@ -142,7 +142,7 @@ def comparison(rows: Sequence[tuple[str, float, float | None]], *, unit: str) ->
 
 def curves(series: Mapping[str, Sequence[Sequence[float]]], *, unit: str) -> str:
     """Return equity curves: thin lines for the episodes of each name, a thick one for their mean."""
-    with _figure(6.4, 3.2) as (_, axes, drawn):
+    with figure(6.4, 3.2) as (_, axes, drawn):
         for color, (name, paths) in zip(SERIES * 4, series.items(), strict=False):
             shortest = min(len(path) for path in paths)
             for path in paths:
