@@ -97,7 +97,7 @@ def run_sweep(
     began = time.perf_counter()
     compile_seconds = 0.0
     if left and backend == "serial":
-        sweep_shard.compute(config, left[0]._replace(seeds=1))
+        sweep_shard.warm_up(config, left[0], workers=workers or os.cpu_count() or 1)
         compile_seconds = time.perf_counter() - began
         began = time.perf_counter()
     steps = 0

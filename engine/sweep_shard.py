@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -103,7 +104,12 @@ def _backtested(
 def seed_keys(config: SweepConfig, shard: Shard) -> tuple[jax.Array, jax.Array]:
     """Return a market key and a transform key for each lane; lanes beyond the shard's seeds repeat its last."""
     numbers = np.minimum(np.arange(lanes_of(config)), shard.seeds - 1) + shard.first
-    keys = jax.vmap(lambda number: jax.random.fold_in(jax.random.key(shard.window), number))(jnp.asarray(numbers))
+    return _keys(shard.window, numbers)
+
+
+@jax.jit
+def _keys(window: int, numbers: np.ndarray) -> tuple[jax.Array, jax.Array]:
+    keys = jax.vmap(lambda number: jax.random.fold_in(jax.random.key(window), number))(jnp.asarray(numbers))
     pairs = jax.vmap(jax.random.split)(keys)
     return pairs[:, 0], pairs[:, 1]
 
@@ -168,6 +174,16 @@ def compute(config: SweepConfig, shard: Shard) -> dict[str, np.ndarray]:
             for name, values in block.items():
                 columns.setdefault(name, []).append(values)
     return {name: np.concatenate(parts) for name, parts in columns.items()}
+
+
+def warm_up(config: SweepConfig, shard: Shard, *, workers: int) -> None:
+    """Compile, or load from the cache, everything that a shard needs; transforms side by side."""
+    parts = [
+        config.model_copy(update={"transforms": (name,), "severities": config.severities[:1]})
+        for name in config.transforms
+    ]
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        list(pool.map(lambda part: compute(part, shard._replace(seeds=1)), parts))
 
 
 def rows_of(
