@@ -64,6 +64,7 @@ def start_run(config: RunConfig, *, agent: str, out: Path | None, progress: Prog
 
 def resume_run(folder: Path, *, agent: str | None, progress: Progress) -> dict[str, Any]:
     """Finish the run in ``folder`` and return its summary; ``agent`` overrides the address of the same agent."""
+    folder = folder.absolute()
     return asyncio.run(_guarded(_resume(folder, agent, progress), folder))
 
 
@@ -98,7 +99,7 @@ async def _start(config: RunConfig, agent: str, out: Path, run_id: str, progress
 
 
 async def _resume(folder: Path, agent: str | None, progress: Progress) -> dict[str, Any]:
-    with Store.open(folder) as store:
+    with Store.open(folder) as store, build.working_directory(store.manifest()):
         manifest = store.manifest()
         config = parse(manifest["config"], source=str(folder / "manifest.json"))
         async with _set_up(config, agent or manifest["agent"]["spec"], progress) as setup:
@@ -143,7 +144,7 @@ async def _set_up(config: RunConfig, agent: str, progress: Progress) -> AsyncIte
 async def _play_and_report(made: Plan, store: Store, setup: Setup, progress: Progress) -> dict[str, Any]:
     finished = store.finished()
     todo = [cell for cell in made.cells if cell.key not in finished]
-    progress.start(len(made.cells), len(made.cells) - len(todo))
+    progress.start(len(made.cells), list(store.records()))
     with _backend(made, setup) as backend:
         try:
             await _play(todo, backend, store, made.config, progress)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from engine import __version__
@@ -113,6 +115,17 @@ def package_versions() -> dict[str, str]:
     return versions | {name: importlib.metadata.version(name) for name in PACKAGES}
 
 
+@contextlib.contextmanager
+def working_directory(stored: Mapping[str, Any]) -> Iterator[None]:
+    """Work where a stored run was started, so that relative paths of its config mean the same files.
+
+    A run that was carried to another machine stays in the directory of its caller.
+    """
+    began = stored.get("working_directory")
+    with contextlib.chdir(began) if began and Path(began).is_dir() else contextlib.nullcontext():
+        yield
+
+
 def manifest(made: Plan, *, run_id: str, agent: dict[str, str], sandbox_tier: str) -> dict[str, Any]:
     """Return the run record: resolved config, versions, data hashes, seed, tasks."""
     return {
@@ -126,6 +139,7 @@ def manifest(made: Plan, *, run_id: str, agent: dict[str, str], sandbox_tier: st
         "platform": f"{platform.system()} {platform.machine()}",
         "data_hashes": made.data_hashes,
         "sandbox_tier": sandbox_tier,
+        "working_directory": str(Path.cwd()),
         "command": [part for part in sys.argv[1:]],
         "tasks": [
             {

@@ -59,11 +59,12 @@ class DatasetConfig(Record):
 
 
 class SamplingConfig(Record):
-    """Which of the drawn tasks are played."""
+    """Which of the drawn tasks are played; ``seed_drawn`` is set by ``--seed random``."""
 
     strategy: Literal["stratified", "random", "sequential"] = "stratified"
     total_limit: Annotated[int, Field(ge=1)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 42
+    seed_drawn: bool = False
 
 
 class LimitsConfig(Record):

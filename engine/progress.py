@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TextIO
+
+from engine.results import points, tasks
 
 
 class Progress(Protocol):
     """Told about each finished task."""
 
-    def start(self, total: int, done: int) -> None:
-        """Begin with ``done`` of ``total`` tasks finished already."""
+    def start(self, total: int, finished: Sequence[Mapping[str, Any]]) -> None:
+        """Begin with ``total`` tasks, of which those of the records ``finished`` were played before."""
         ...
 
     def stage(self, text: str) -> None:
@@ -30,7 +33,7 @@ class Progress(Protocol):
 class Silent:
     """No display, for tests and for use as a library."""
 
-    def start(self, total: int, done: int) -> None:
+    def start(self, total: int, finished: Sequence[Mapping[str, Any]]) -> None:
         """Show nothing."""
 
     def stage(self, text: str) -> None:
@@ -50,7 +53,7 @@ class _Counts:
         self.failures = self.infrastructure = 0
         self.cost_usd = 0.0
 
-    def add(self, record: dict[str, Any]) -> None:
+    def add(self, record: Mapping[str, Any]) -> None:
         self.failures += record["state"] == "agent_error"
         self.infrastructure += record["state"] == "infra_unavailable"
         self.cost_usd += record["usage"]["cost_usd"]
@@ -69,11 +72,13 @@ class Lines:
         self._total = self._done = 0
         self._begun = time.monotonic()
 
-    def start(self, total: int, done: int) -> None:
+    def start(self, total: int, finished: Sequence[Mapping[str, Any]]) -> None:
         """Say how many tasks there are."""
-        self._total, self._done = total, done
-        resumed = f", {done} finished before" if done else ""
-        print(f"{total} tasks{resumed}", file=self._stream, flush=True)
+        self._total, self._done = total, len(finished)
+        for record in finished:
+            self._counts.add(record)
+        resumed = f", {len(finished)} finished before ({self._counts.text()})" if finished else ""
+        print(f"{tasks(total)}{resumed}", file=self._stream, flush=True)
 
     def stage(self, text: str) -> None:
         """Print the stage."""
@@ -85,7 +90,7 @@ class Lines:
         self._counts.add(record)
         print(
             f"[{time.monotonic() - self._begun:6.1f} s] {self._done}/{self._total} {record['section']} "
-            f"{record['task_id']}: {record['state']} {record['value']:.1f} ({self._counts.text()})",
+            f"{record['task_id']}: {record['state']} {points(record['value'])} ({self._counts.text()})",
             file=self._stream,
             flush=True,
         )
@@ -114,10 +119,14 @@ class Bar:
         self._counts = _Counts()
         self._task: Any = None
 
-    def start(self, total: int, done: int) -> None:
+    def start(self, total: int, finished: Sequence[Mapping[str, Any]]) -> None:
         """Show the bar."""
         self._bar.start()
-        self._task = self._bar.add_task("", total=total, completed=done, section="starting", note="")
+        for record in finished:
+            self._counts.add(record)
+        self._task = self._bar.add_task(
+            "", total=total, completed=len(finished), section="starting", note=self._counts.text()
+        )
 
     def stage(self, text: str) -> None:
         """Print the stage above the bar."""

@@ -22,7 +22,8 @@ def rescore(folder: Path) -> dict[str, Any]:
     ConfigError
         When a stored task is no longer drawn: its truth cannot be recomputed.
     """
-    with Store.open(folder) as store:
+    folder = folder.absolute()
+    with Store.open(folder) as store, build.working_directory(store.manifest()):
         manifest, stored = store.manifest(), results.all_records(store)
         config = parse(manifest["config"], source=str(folder / "manifest.json"))
         made = build.plan(config, agent_digest=manifest["agent"]["digest"])

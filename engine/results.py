@@ -62,6 +62,7 @@ def summary(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict
         "run_id": manifest["run_id"],
         "config": manifest["config"]["name"],
         "seed": manifest["seed"],
+        "seed_source": seed_source(manifest),
         "agent": manifest["agent"]["name"],
         "overall": _numbers(overall),
         "sections": {name: _numbers(score) | {"weight": score.weight} for name, score in sections.items()},
@@ -83,6 +84,11 @@ def summary(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict
         "cost_usd": math.fsum(record["usage"]["cost_usd"] for record in records),
         "unscored": overall.total - overall.n,
     }
+
+
+def seed_source(manifest: dict[str, Any]) -> str:
+    """Return ``random`` for a seed drawn for the run, ``chosen`` for one known before: practice, an open book."""
+    return "random" if manifest["config"].get("sampling", {}).get("seed_drawn", False) else "chosen"
 
 
 def _numbers(score: OverallScore | SectionScore) -> dict[str, Any]:
@@ -198,18 +204,31 @@ def table(result: dict[str, Any]) -> str:
     if broken:
         reason, times = Counter(broken).most_common(1)[0]
         lines.append(
-            f"{len(broken)} of {result['overall']['total']} tasks ended in an error of the agent and count 0; "
+            f"{len(broken)} of {tasks(result['overall']['total'])} ended in an error of the agent and "
+            f"{'counts' if len(broken) == 1 else 'count'} 0; "
             f"most often ({times}): {reason}"
         )
     if result["unscored"]:
         low, high = result["overall"]["bounds"]
         lines.append(
-            f"{result['unscored']} tasks have no score because of the harness, not the agent: "
-            f"the overall score lies between {low:.1f} and {high:.1f}"
+            f"{tasks(result['unscored'])} {'has' if result['unscored'] == 1 else 'have'} no score because of the "
+            f"harness, not the agent: "
+            f"the overall score lies between {points(low)} and {points(high)}"
         )
     return "\n".join(lines)
 
 
+def tasks(count: int) -> str:
+    """Return a number of tasks in words."""
+    return f"{count} task" if count == 1 else f"{count} tasks"
+
+
+def points(value: float) -> str:
+    """Return a score with one decimal; what rounds to 0 has no sign."""
+    return f"{round(value, 1) + 0.0:.1f}"
+
+
 def _line(name: str, row: dict[str, Any], weight: str) -> str:
-    interval = "n/a" if row["ci95"] is None else f"{row['ci95'][0]:.1f} to {row['ci95'][1]:.1f}"
-    return f"{name:<22} {row['score']:>6.1f}  {interval:>15}  {row['total']:>5}  {row['passed']:>6}  {weight}".rstrip()
+    interval = "n/a" if row["ci95"] is None else f"{points(row['ci95'][0])} to {points(row['ci95'][1])}"
+    counts = f"{row['total']:>5}  {row['passed']:>6}"
+    return f"{name:<22} {points(row['score']):>6}  {interval:>15}  {counts}  {weight}".rstrip()

@@ -28,10 +28,14 @@ def command(
     return parser
 
 
+class DrawnSeed(int):
+    """A seed that was drawn at random for this run: nobody can have prepared an agent for it."""
+
+
 def seed(text: str) -> int:
     """Parse a seed: a whole number, 0 to 2**63 - 1, or ``random`` for one that nobody can have prepared for."""
     if text == "random":
-        return secrets.randbits(63)
+        return DrawnSeed(secrets.randbits(63))
     try:
         value = int(text)
     except ValueError:

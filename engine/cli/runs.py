@@ -77,7 +77,8 @@ def resolved_config(arguments: argparse.Namespace) -> RunConfig:
     loaded = config.load(arguments.config)
     raw = loaded.model_dump(mode="json")
     if arguments.seed is not None:
-        raw["sampling"]["seed"] = arguments.seed
+        drawn = isinstance(arguments.seed, options.DrawnSeed)
+        raw["sampling"] |= {"seed": int(arguments.seed), "seed_drawn": drawn}
     for name in ("backend", "ports", "concurrency"):
         if getattr(arguments, name, None) is not None:
             raw["execution"][name] = getattr(arguments, name)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.cli import options
 from engine.cli.runs import resolved_config
+
+if TYPE_CHECKING:
+    from engine.config import RunConfig
 
 
 def add_commands(commands: options.Commands) -> None:
@@ -62,7 +66,9 @@ def draw_command(arguments: argparse.Namespace) -> int:
     """List the tasks of a config and seed."""
     from engine import sampling
 
-    tasks = [case.task for case in sampling.draw(resolved_config(arguments))]
+    config = resolved_config(arguments)
+    tell_seed(config)
+    tasks = [case.task for case in sampling.draw(config)]
     if arguments.json:
         options.print_json(
             [
@@ -82,6 +88,12 @@ def draw_command(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def tell_seed(config: RunConfig) -> None:
+    """Say on standard error which seed the tasks follow from: a drawn one is needed to see them again."""
+    how = "drawn at random" if config.sampling.seed_drawn else "chosen"
+    print(f"seed {config.sampling.seed} ({how})", file=sys.stderr)
+
+
 def show_command(arguments: argparse.Namespace) -> int:
     """Print the opening message of one task."""
     from engine import sampling
@@ -91,6 +103,7 @@ def show_command(arguments: argparse.Namespace) -> int:
     from mcp_servers.catalog import SERVERS
 
     config = resolved_config(arguments)
+    tell_seed(config)
     cases = {case.task.task_id: case for case in sampling.draw(config)}
     if arguments.task_id not in cases:
         raise ConfigError(

@@ -129,7 +129,9 @@ def comparison(rows: Sequence[tuple[str, float, float | None]], *, unit: str) ->
             axes.errorbar(
                 place, value, yerr=half_width, fmt="o", color=SERIES[place % len(SERIES)], capsize=5, markersize=7
             )
-            axes.annotate(f"{value:.1f}", (place, value), xytext=(9, 0), textcoords="offset points", va="center")
+            axes.annotate(
+                f"{round(value, 1) + 0.0:.1f}", (place, value), xytext=(9, 0), textcoords="offset points", va="center"
+            )
         axes.set_xticks(range(len(rows)), [readable(name) for name, _, _ in rows])
         axes.set_xlim(-0.5, len(rows) - 0.3)
         axes.set_ylabel(unit)

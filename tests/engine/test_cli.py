@@ -63,6 +63,24 @@ def test_an_unknown_command_is_one_line_and_status_2(capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_a_drawn_seed_is_told_and_gives_the_same_tasks_again(capsys):
+    status, drawn, errors = call(capsys, "tasks", "draw", QUICK, "--seed", "random", "--json")
+    word, seed, how = errors.split(maxsplit=2)
+    assert (status, word, how.strip()) == (0, "seed", "(drawn at random)")
+    status, again, errors = call(capsys, "tasks", "draw", QUICK, "--seed", seed, "--json")
+    assert (status, errors, again) == (0, f"seed {seed} (chosen)\n", drawn)
+
+
+def test_a_random_seed_is_marked_in_the_config_of_the_run_and_a_chosen_one_is_not():
+    from engine.cli.runs import resolved_config
+
+    parser = cli.build_parser()
+    drawn = resolved_config(parser.parse_args(["run", QUICK, "--seed", "random"]))
+    assert drawn.sampling.seed_drawn and 0 <= drawn.sampling.seed < 2**63
+    assert not resolved_config(parser.parse_args(["run", QUICK, "--seed", "7"])).sampling.seed_drawn
+    assert not resolved_config(parser.parse_args(["run", QUICK])).sampling.seed_drawn
+
+
 @pytest.mark.parametrize("seed", ["-1", "x", "1.5", str(2**63)])
 def test_a_bad_seed_names_the_value(capsys, seed):
     with pytest.raises(SystemExit):

@@ -122,6 +122,36 @@ def test_robustness_is_skill_kept_from_clean_markets():
     assert page._kept({"baseline": group(-1.0), "noisy": group(5.0)}) == ["n/a", "n/a"]
 
 
+@pytest.mark.parametrize(
+    ("sampling", "source", "line"),
+    [
+        ({"seed": 1, "seed_drawn": True}, "random", "The seed was drawn at random for this run"),
+        ({"seed": 1, "seed_drawn": False}, "chosen", "Practice: the seed was chosen beforehand"),
+    ],
+)
+def test_the_report_and_results_say_whether_the_seed_could_be_known(manifest, records, sampling, source, line):
+    described = manifest | {"config": manifest["config"] | {"sampling": sampling}}
+    assert results.agentbeats(described, records)["traderbench"]["seed_source"] == source
+    text = report.render(described, records)
+    assert line in text
+    assert ("Practice" in text) == (source == "chosen")
+
+
+def test_one_is_singular_and_nothing_has_no_sign(manifest):
+    record = make_record(
+        "options_trading", 1, value=-0.04, state="agent_error", parts={"pnl": -0.01}, lookahead_attempts=1
+    )
+    text = report.render(manifest, [record])
+    assert "0 of 1 task passed · 1 look-ahead attempt ·" in text
+    assert "1 of 1 task ended in an error of the agent and counts 0." in text
+    assert "1 tool call," in text
+    assert ">-0.0<" not in text and ">0.0<" in text
+    table = results.table(results.summary(manifest, [record, record | {"task_id": "b", "state": "infra_unavailable"}]))
+    assert "1 of 2 tasks ended in an error of the agent and counts 0" in table
+    assert "1 task has no score because of the harness" in table
+    assert "-0.0" not in table
+
+
 def test_results_json_is_a_superset_of_the_agentbeats_result(page_file):
     found = json.loads((page_file.parent / "results.json").read_text())
     assert found["schema_version"] == "2.0"

@@ -185,6 +185,31 @@ def test_report_and_rescore_work_from_the_store_alone(played, tmp_path):
     assert comparable(rescored) == comparable(result)
 
 
+def test_rescore_finds_relative_transforms_from_any_working_directory(tmp_path, monkeypatch):
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    home.mkdir()
+    elsewhere.mkdir()
+    (home / "mine.py").write_text(
+        "import transforms\n\n\n"
+        "@transforms.transform(channel='observed')\n"
+        "def double(key, market, *, severity=1.0):\n"
+        "    return market._replace(volume=market.volume * (1.0 + severity))\n"
+    )
+    (home / "c.yaml").write_text(
+        "name: own\ndatasets: [{type: crypto, transforms: ['mine.py:double'], limit: 1, bars: 24, windows: 2}]\n"
+        "execution: {backend: serial, ports: auto}\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.chdir(home)
+    result = run_json("run", "c.yaml", "--agent", "builtin:null", "--out", "run")
+    assert result["tasks"][0]["state"] != "infra_unavailable"
+    monkeypatch.chdir(elsewhere)
+    rescored = run_json("rescore", "../home/run")
+    assert rescored["changed"] == []
+    assert comparable(rescored) == comparable(result)
+    assert comparable(run_json("resume", "../home/run")) == comparable(result)
+
+
 def test_a_run_folder_in_use_is_one_clear_line(config, tmp_path):
     out = tmp_path / "run"
     process = start(config, out, "--agent", "builtin:quant")

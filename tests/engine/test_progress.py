@@ -1,0 +1,31 @@
+"""What is shown while a run goes on."""
+
+import io
+
+from engine.progress import Lines
+
+
+def record(cost, value=50.0):
+    return {
+        "section": "options_trading",
+        "task_id": "t",
+        "state": "failed",
+        "value": value,
+        "usage": {"cost_usd": cost},
+    }
+
+
+def test_a_resumed_run_counts_what_was_spent_before():
+    stream = io.StringIO()
+    lines = Lines(stream)
+    lines.start(3, [record(1.25), record(0.5) | {"state": "agent_error"}])
+    lines.advance(record(0.25, value=-0.04))
+    first, second = stream.getvalue().splitlines()
+    assert first == "3 tasks, 2 finished before (agent failures 1, cost $1.75)"
+    assert second.endswith("3/3 options_trading t: failed 0.0 (agent failures 1, cost $2.00)")
+
+
+def test_one_task_is_singular():
+    stream = io.StringIO()
+    Lines(stream).start(1, [])
+    assert stream.getvalue() == "1 task\n"
