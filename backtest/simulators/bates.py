@@ -2,6 +2,13 @@
 
 Full-truncation Euler scheme (Lord, Koekkoek and van Dijk 2010), one step a bar. The range of a bar is drawn from the
 extremes of a Brownian bridge between open and close, so highs and lows carry the bar's variance.
+
+A jump happens between one bar's close and the next bar's open. Within a bar the path is continuous, so a stop there
+fills at its level, which is fair; a jump within the bar would be a path through every price on its way, and a stop
+would sell in the middle of a fall that nobody could sell in. Real hourly perpetual candles hardly gap (Binance BTCUSDT
+and ETHUSDT 2023 to 2026: half of the opens equal the close before, 99.9% lie within a basis point, gaps make 1e-4 of
+the variance): their jumps are fast moves within an hour. The simulator draws these as gaps because a candle cannot say
+that nobody traded between two prices.
 """
 
 from __future__ import annotations
@@ -14,6 +21,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from backtest.market import Market
+from backtest.simulators.draws import Draws, draw
 
 Number: TypeAlias = jax.Array | float
 PerRegime: TypeAlias = jax.Array | tuple[float, ...]
@@ -30,7 +38,8 @@ class Parameters(NamedTuple):
     Attributes
     ----------
     start_price, start_volume
-        First open, quote currency; typical volume of one bar, base currency.
+        Price before the first bar (its open, unless it opens with a jump), quote currency; typical volume of one bar,
+        base currency.
     drift
         Drift of the price for each regime (calm, usual, turbulent), ``[regimes]``, per year.
     variance
@@ -87,15 +96,19 @@ class _Process(NamedTuple):
     log_volume: jax.Array
     premium: jax.Array
     interval_return: jax.Array
+    price: jax.Array
 
 
 class _Path(NamedTuple):
-    """What the scan leaves behind of each bar; all else is computed for all bars at once."""
+    """What the scan leaves behind of each bar; all else is computed for a block of bars at once."""
 
     variance: jax.Array
-    log_return: jax.Array
+    jump: jax.Array
+    move: jax.Array
     log_volume: jax.Array
     premium: jax.Array
+    open: jax.Array
+    close: jax.Array
 
 
 @partial(jax.jit, static_argnames=("bars",))
@@ -112,7 +125,7 @@ def simulate(
     Parameters
     ----------
     key
-        Random key; the same key, parameters and jax version give the same market.
+        Random key; the same key, number of bars, parameters and jax version give the same market.
     bars
         Number of bars.
     bar_seconds, start_time
@@ -120,21 +133,44 @@ def simulate(
 
     Notes
     -----
-    Random numbers are drawn in float32, three times as fast: a grid of 1e-7 standard deviations, cut at 5.4 of them.
+    Random numbers (their grids: ``draws.Draws``) and returns are float32, prices are summed up in float64: a return is
+    right to 1e-7 of itself. Bars are made in blocks that fit into the cache, which is twice as fast as all at once.
     """
-    values = Parameters(*(jnp.asarray(value, jnp.float64) for value in parameters))
-    dt = jnp.asarray(bar_seconds / YEAR_SECONDS, jnp.float64)
-    normal_key, uniform_key = jax.random.split(key)
-    normals = jax.random.normal(normal_key, (5, bars), jnp.float32)
-    uniforms = jax.random.uniform(uniform_key, (5, bars), jnp.float32)
-    time = jnp.floor(start_time / FUNDING_SECONDS) * FUNDING_SECONDS + bar_seconds * jnp.arange(bars)
-    pays = jnp.floor(time / FUNDING_SECONDS) != jnp.floor((time - bar_seconds) / FUNDING_SECONDS)
+    exact = Parameters(*(jnp.asarray(value, jnp.float64) for value in parameters))
+    single = Parameters(*(jnp.asarray(value, jnp.float32) for value in exact))
+    dt = jnp.asarray(bar_seconds / YEAR_SECONDS, jnp.float32)
+    block = _block_bars(bars)
+    blocks = -(-bars // block)
+    first_time = jnp.floor(start_time / FUNDING_SECONDS) * FUNDING_SECONDS
+    regime_key, path_key = jax.random.split(key)
     # Leaving to every other regime with equal chance, the share of time in one is inverse to its rate of leaving.
-    regime = jax.random.categorical(jax.random.fold_in(key, 1), -jnp.log(jnp.asarray(values.switch_rate)))
-    zero = jnp.zeros(())
-    start = _Process(regime, _of_regime(values.variance, regime), zero, zero, zero)
-    _, path = lax.scan(partial(_bar, p=values, dt=dt), start, (normals.T, uniforms[:3].T, pays))
-    return _candles(path, time, pays, uniforms[3:], values, dt)
+    regime = jax.random.categorical(regime_key, -jnp.log(jnp.asarray(single.switch_rate)))
+    zero = jnp.zeros((), jnp.float32)
+    process = _Process(regime, _of_regime(single.variance, regime), zero, zero, zero, jnp.asarray(exact.start_price))
+
+    def add(carry: tuple[_Process, Market], number: jax.Array) -> tuple[tuple[_Process, Market], None]:
+        before, made = carry
+        drawn = draw(jax.random.fold_in(path_key, number), block)
+        time = first_time + bar_seconds * (number * block + jnp.arange(block))
+        pays = jnp.floor(time / FUNDING_SECONDS) != jnp.floor((time - bar_seconds) / FUNDING_SECONDS)
+        after, path = lax.scan(partial(_bar, p=single, dt=dt), before, (drawn, pays))
+        # In float64, so that the rate is the very interest of the parameters where it sticks to it.
+        funding = jnp.where(pays, funding_rate(path.premium + exact.premium_mean, exact), 0.0)
+        candles = _candles(path, time, funding, drawn, single, dt)
+        fields = zip(made, candles, strict=True)
+        written = (
+            lax.dynamic_update_slice(whole, part.astype(whole.dtype), (number * block,)) for whole, part in fields
+        )
+        return (after, Market(*written)), None
+
+    empty = Market(*(jnp.zeros((blocks * block,)) for _ in Market._fields))
+    (_, market), _ = lax.scan(add, (process, empty), jnp.arange(blocks))
+    return Market(*(field[:bars] for field in market))
+
+
+def _block_bars(bars: int) -> int:
+    """Return the length of a block, 96 to 192 bars, that leaves the fewest bars over; all bars when they are few."""
+    return bars if bars <= 192 else min(range(96, 193), key=lambda length: (-bars % length, -length))
 
 
 def _of_regime(values: PerRegime, regime: jax.Array) -> jax.Array:
@@ -146,54 +182,59 @@ def _of_regime(values: PerRegime, regime: jax.Array) -> jax.Array:
     return chosen
 
 
-def _bar(
-    process: _Process, inputs: tuple[jax.Array, jax.Array, jax.Array], *, p: Parameters, dt: jax.Array
-) -> tuple[_Process, _Path]:
-    z, u, pays = inputs
-    leaves = -jnp.expm1(-jnp.asarray(p.switch_rate) * dt)
-    jumps = -jnp.expm1(-jnp.asarray(p.jump_rate) * dt)
-    regimes = jnp.asarray(p.variance).size
-    other = (process.regime + 1 + jnp.floor(u[1] * (regimes - 1)).astype(process.regime.dtype)) % regimes
-    regime = jnp.where(u[0] < _of_regime(leaves, process.regime), other, process.regime)
+def _bar(process: _Process, inputs: tuple[Draws, jax.Array], *, p: Parameters, dt: jax.Array) -> tuple[_Process, _Path]:
+    drawn, pays = inputs
+    regime, event = _switched(process.regime, drawn.event, p, dt)
     positive = jnp.maximum(process.variance, 0.0)
     deviation = jnp.sqrt(positive * dt)
-    shock = p.correlation * z[0] + jnp.sqrt(1.0 - p.correlation**2) * z[1]
+    shock = p.correlation * drawn.price + jnp.sqrt(1.0 - p.correlation**2) * drawn.variance
     variance = process.variance + p.mean_reversion * (_of_regime(p.variance, regime) - positive) * dt
     variance = variance + p.vol_of_vol * deviation * shock
-    jump = jnp.where(u[2] < _of_regime(jumps, regime), p.jump_mean + p.jump_volatility * z[2], 0.0)
-    log_return = (_of_regime(p.drift, regime) - 0.5 * positive) * dt + deviation * z[0] + jump
-    log_volume = p.volume_persistence * process.log_volume + p.volume_noise * z[3]
-    pushed = p.premium_persistence * process.premium + p.premium_noise * z[4]
+    jumps = event < _of_regime(-jnp.expm1(-jnp.asarray(p.jump_rate) * dt), regime)
+    jump = jnp.where(jumps, p.jump_mean + p.jump_volatility * drawn.jump, 0.0)
+    move = (_of_regime(p.drift, regime) - 0.5 * positive) * dt + deviation * drawn.price
+    log_volume = p.volume_persistence * process.log_volume + p.volume_noise * drawn.volume
+    pushed = p.premium_persistence * process.premium + p.premium_noise * drawn.premium
     premium = jnp.where(pays, pushed + p.premium_to_return * process.interval_return, process.premium)
-    interval_return = jnp.where(pays, 0.0, process.interval_return) + log_return
-    return _Process(regime, variance, log_volume, premium, interval_return), _Path(
-        positive, log_return, log_volume, premium
+    interval_return = jnp.where(pays, 0.0, process.interval_return) + jump + move
+    open_ = process.price * (1.0 + jnp.expm1(jump).astype(jnp.float64))
+    close = open_ * (1.0 + jnp.expm1(move).astype(jnp.float64))
+    return _Process(regime, variance, log_volume, premium, interval_return, close), _Path(
+        positive, jump, move, log_volume, premium, open_, close
     )
 
 
-def _candles(
-    path: _Path, time: jax.Array, pays: jax.Array, uniforms: jax.Array, p: Parameters, dt: jax.Array
-) -> Market:
-    """Return the candles of a path: range from the extremes of a Brownian bridge, volume and funding."""
-    log_return = path.log_return
-    close = p.start_price * jnp.exp(jnp.cumsum(log_return))
-    open_ = jnp.concatenate([jnp.full((1,), p.start_price), close[:-1]])
-    move, spread = log_return.astype(jnp.float32), (path.variance * dt).astype(jnp.float32)
-    up, down = (jnp.sqrt(move**2 - 2.0 * spread * jnp.log1p(-uniform)) for uniform in uniforms)
+def _switched(regime: jax.Array, event: jax.Array, p: Parameters, dt: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return the regime after a bar's chance of leaving it, and what is left of the uniform: uniform again."""
+    regimes = jnp.asarray(p.switch_rate).size
+    if regimes == 1:
+        return regime, event
+    leaves = _of_regime(-jnp.expm1(-jnp.asarray(p.switch_rate) * dt), regime)
+    choice = event / leaves * (regimes - 1)
+    other = (regime + 1 + jnp.floor(choice).astype(regime.dtype)) % regimes
+    stays = event >= leaves
+    rest = jnp.where(stays, (event - leaves) / (1.0 - leaves), choice - jnp.floor(choice))
+    return jnp.where(stays, regime, other), rest
+
+
+def _candles(path: _Path, time: jax.Array, funding: jax.Array, drawn: Draws, p: Parameters, dt: jax.Array) -> Market:
+    """Return the candles of a path: range from the extremes of a Brownian bridge, and volume."""
+    move, spread = path.move, path.variance * dt
+    up, down = (jnp.sqrt(move**2 - 2.0 * spread * log_uniform) for log_uniform in (drawn.above, drawn.below))
     above = jnp.maximum(0.5 * (move + up) - jnp.maximum(move, 0.0), 0.0)
     below = jnp.maximum(0.5 * (down - move) + jnp.minimum(move, 0.0), 0.0)
     usual = jnp.mean(jnp.asarray(p.variance))
-    heat = jnp.maximum(path.variance / usual, 0.01).astype(jnp.float32)
-    size = jnp.minimum(jnp.abs(move) / jnp.sqrt(heat * (usual * dt).astype(jnp.float32)), 8.0)
+    heat = jnp.maximum(path.variance / usual, 0.01)
+    size = jnp.minimum(jnp.abs(path.jump + move) / jnp.sqrt(heat * usual * dt), 8.0)
     busy = p.volume_to_volatility * jnp.log(heat) + p.volume_to_move * size + path.log_volume
     return Market(
         time=time,
-        open=open_,
-        high=jnp.maximum(open_, close) * jnp.exp(above),
-        low=jnp.minimum(open_, close) * jnp.exp(-below),
-        close=close,
-        volume=p.start_volume * jnp.exp(busy.astype(jnp.float32)),
-        funding_rate=jnp.where(pays, funding_rate(path.premium + p.premium_mean, p), 0.0),
+        open=path.open,
+        high=jnp.maximum(path.open, path.close) * jnp.exp(above),
+        low=jnp.minimum(path.open, path.close) * jnp.exp(-below),
+        close=path.close,
+        volume=p.start_volume * jnp.exp(busy),
+        funding_rate=funding,
     )
 
 

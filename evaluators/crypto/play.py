@@ -16,7 +16,7 @@ from backtest.rules import Rules
 
 
 class Measured(NamedTuple):
-    """What one bar did to an account, as fractions of its equity at the close before. Fields ``[...]``.
+    """What one bar did to an account, as fractions of its equity before it. Fields ``[...]``.
 
     Attributes
     ----------
@@ -72,12 +72,15 @@ def measured_step(state: Played, action: Action, bar: Market, *, rules: Rules) -
     funding = after.ledger.funding - account.ledger.funding
     gross = after.equity - equity + cost + funding
     overnight = account.position * (bar.open - state.close)
-    timing = first_order(overnight, bar.open / state.close) + first_order(gross - overnight, bar.close / bar.open)
+    # What a gap left is what the bar is played with: a held position earns its log return, gap or not.
+    opened = jnp.where(base + overnight > 0.0, base + overnight, base)
+    gap = first_order(overnight, bar.open / state.close) / base
+    within = first_order(gross - overnight, bar.close / bar.open) / opened
     worth = jnp.where(filled.equity > 0.0, filled.equity, 1.0)
     exposure = jnp.where(filled.equity > 0.0, filled.position * bar.open / worth, 0.0)
     largest = jnp.maximum(state.largest, jnp.abs(exposure))
     measured = Measured(
-        timing=jnp.where(solvent, (timing - funding) / base, 0.0),
+        timing=jnp.where(solvent, gap + within - funding / base, 0.0),
         exposure=exposure,
         largest=largest,
         cost=jnp.where(solvent, cost / base, 0.0),
