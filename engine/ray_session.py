@@ -9,6 +9,7 @@ import os
 import secrets
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,14 +32,17 @@ def local_ray(*, num_cpus: int | None = None) -> Iterator[None]:
         import ray
 
         try:
-            ray.init(
-                address="local",
-                num_cpus=num_cpus,
-                include_dashboard=False,
-                logging_level=logging.ERROR,
-                log_to_driver=False,
-                _temp_dir=folder,
-            )
+            with warnings.catch_warnings():
+                # jax warns of every fork in a process with threads; Ray's children become other programs at once
+                warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)
+                ray.init(
+                    address="local",
+                    num_cpus=num_cpus,
+                    include_dashboard=False,
+                    logging_level=logging.ERROR,
+                    log_to_driver=False,
+                    _temp_dir=folder,
+                )
         except Exception as error:
             raise ServiceUnavailable(f"Ray did not start: {' '.join(str(error).split())[:300]}") from error
         try:

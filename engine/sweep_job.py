@@ -92,9 +92,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if parsed.command == "submit":
         state = submit(parsed.config, out=parsed.out, address=parsed.address, working_dir=parsed.working_dir)
         return 0 if state == "SUCCEEDED" else 1
+    from engine.cli.sweeps import show_progress
     from engine.sweep import run_sweep
 
-    summary = run_sweep(parsed.config, out=parsed.out, backend="ray", address="auto")
+    summary = run_sweep(parsed.config, out=parsed.out, backend="ray", address="auto", progress=show_progress)
     print(json.dumps(summary))
     return 0
 

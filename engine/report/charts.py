@@ -148,7 +148,7 @@ def curves(series: Mapping[str, Sequence[Sequence[float]]], *, unit: str) -> str
         for color, (name, paths) in zip(SERIES * 4, series.items(), strict=False):
             shortest = min(len(path) for path in paths)
             for path in paths:
-                axes.plot(path[:shortest], color=color, alpha=0.15, linewidth=0.8)
+                axes.plot(path[:shortest], color=color, alpha=0.35, linewidth=0.8)
             mean = [math.fsum(path[i] for path in paths) / len(paths) for i in range(shortest)]
             axes.plot(mean, color=color, linewidth=2.2, label=readable(name))
         axes.axhline(1.0, color=MUTED, linewidth=0.8)

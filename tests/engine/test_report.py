@@ -105,6 +105,7 @@ def test_a_long_transcript_is_cut_with_a_note_that_says_so(manifest, records):
     turns = [{"role": "agent", "text": "x" * 50_000} for _ in range(200)]
     text = report.render(manifest, [records[1] | {"transcript": turns}])
     assert "more characters are in the run" in text
+    assert "<summary>192 more messages</summary>" in text and text.count("<details") == text.count("</details>")
     assert len(text) < 1_500_000
 
 

@@ -98,6 +98,7 @@ def test_a_job_that_loses_a_node_in_the_middle_gives_the_serial_result(tmp_path:
     )
     assert ended.returncode == 0, ended.stderr[-3000:]
     assert 3 <= int(ended.stdout.split()[-1]) < 30
+    assert "30/30 shards" in ended.stdout and "million bar-steps/s" in ended.stdout
     run_sweep(config, out=tmp_path / "serial", workers=1, report=False)
     assert read_results(out / "results").equals(read_results(tmp_path / "serial" / "results"))
 
