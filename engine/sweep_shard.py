@@ -104,7 +104,8 @@ def _backtested(
 def seed_keys(config: SweepConfig, shard: Shard) -> tuple[jax.Array, jax.Array]:
     """Return a market key and a transform key for each lane; lanes beyond the shard's seeds repeat its last."""
     numbers = np.minimum(np.arange(lanes_of(config)), shard.seeds - 1) + shard.first
-    return _keys(shard.window, numbers)
+    keys: tuple[jax.Array, jax.Array] = _keys(shard.window, numbers)
+    return keys
 
 
 @jax.jit
