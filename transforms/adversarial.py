@@ -17,9 +17,9 @@ CROSS, DIVERGENCE, MOMENTUM = range(3)
 
 
 def cross_shape(phase: jax.Array, length_bars: int) -> jax.Array:
-    """Return a push to a plateau and back, long enough to cross moving averages; 0 to 1."""
+    """Return three plateaus on alternating sides, each long enough to cross moving averages; -1 to 1."""
     progress = (phase + 1.0) / length_bars
-    return jnp.clip(jnp.minimum(3.0 * progress, 3.0 * (1.0 - progress)), 0.0, 1.0)
+    return jnp.clip(2.0 * jnp.sin(3.0 * jnp.pi * progress), -1.0, 1.0)
 
 
 def divergence_shape(phase: jax.Array, length_bars: int) -> jax.Array:
@@ -56,10 +56,11 @@ def adversarial(
     """Inject false moving-average crosses, RSI divergences and MACD swings (paper: adversarial).
 
     In every stretch of ``every_bars`` bars one false signal of ``length_bars`` bars is shown,
-    ``push_volatilities`` bar volatilities times the square root of ``length_bars`` high: crosses and swings in the
-    direction of the trend of the ``level_bars`` bars before it (a bull trap), divergences against it. It uses nothing
-    of the future, so a signal that is recognised as false tells nothing about what comes next; it hurts by the trades
-    that it provokes.
+    ``push_volatilities`` bar volatilities times the square root of ``length_bars`` high: crosses and swings first in
+    the direction of the trend of the ``level_bars`` bars before it (a bull trap), divergences against it. It uses
+    nothing of the future, so a signal that is recognised as false tells nothing about what comes next; it hurts by the
+    trades that it provokes. A follower who seldom trades may be kept out of the market instead: swings in both
+    directions hold a slow RSI near 50.
     """
     place_key, kind_key = jax.random.split(key)
     slots = place(place_key, bars=market.close.shape[0], every_bars=every_bars, length_bars=length_bars)

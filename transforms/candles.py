@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from backtest.market import Market
 
@@ -27,7 +28,8 @@ def deviate(market: Market, *, at_open: jax.Array, at_close: jax.Array) -> Marke
 
 def deviate_closes(market: Market, deviation: jax.Array) -> Market:
     """Return the market with a log-price deviation at each close that the next open carries on, ``[bars]``."""
-    return deviate(market, at_open=previous(deviation, first=0.0), at_close=deviation)
+    factor = jnp.exp(deviation)
+    return with_body(market, open=market.open * previous(factor, first=1.0), close=market.close * factor)
 
 
 def previous(values: jax.Array, *, first: float | jax.Array) -> jax.Array:
@@ -35,17 +37,18 @@ def previous(values: jax.Array, *, first: float | jax.Array) -> jax.Array:
     return jnp.concatenate([jnp.reshape(jnp.asarray(first, values.dtype), (1,)), values[:-1]])
 
 
-def bars_before(starts: jax.Array, *, length: int) -> tuple[jax.Array, jax.Array]:
-    """Return the indices of the ``length`` bars before each start, ``[events, length]``, and which of them exist."""
-    index = starts[:, None] - 1 - jnp.arange(length, dtype=starts.dtype)[None, :]
-    return jnp.maximum(index, 0), index >= 0
+def bars_before(values: jax.Array, starts: jax.Array, *, length: int, missing: float) -> jax.Array:
+    """Return ``values`` of the ``length`` bars before each start, ``[events, length]``; ``missing`` before bar 0."""
+    padded = jnp.concatenate([jnp.full((length,), missing, values.dtype), values])
+    windows: jax.Array = jax.vmap(lambda start: lax.dynamic_slice(padded, (start,), (length,)))(starts)
+    return windows
 
 
 def volatility_before(market: Market, starts: jax.Array, *, length: int = 20) -> jax.Array:
     """Return the root mean square log-return of the ``length`` bars before each start, ``[events]``; 0 before none."""
-    index, exists = bars_before(starts, length=length)
-    squares = jnp.log(market.close[index] / market.open[index]) ** 2
-    return jnp.sqrt(jnp.sum(jnp.where(exists, squares, 0.0), axis=1) / jnp.maximum(jnp.sum(exists, axis=1), 1))
+    squares = jnp.log(market.close / market.open) ** 2
+    total = jnp.sum(bars_before(squares, starts, length=length, missing=0.0), axis=1)
+    return jnp.sqrt(total / jnp.clip(starts, 1, length))
 
 
 def levels_before(market: Market, starts: jax.Array, *, length: int = 20) -> tuple[jax.Array, jax.Array]:
@@ -53,10 +56,9 @@ def levels_before(market: Market, starts: jax.Array, *, length: int = 20) -> tup
 
     Before the first bar both are its open.
     """
-    index, exists = bars_before(starts, length=length)
-    known = jnp.any(exists, axis=1)
-    highest = jnp.max(jnp.where(exists, market.high[index], -jnp.inf), axis=1)
-    lowest = jnp.min(jnp.where(exists, market.low[index], jnp.inf), axis=1)
+    highest = jnp.max(bars_before(market.high, starts, length=length, missing=-jnp.inf), axis=1)
+    lowest = jnp.min(bars_before(market.low, starts, length=length, missing=jnp.inf), axis=1)
+    known = starts > 0
     return jnp.where(known, highest, market.open[0]), jnp.where(known, lowest, market.open[0])
 
 

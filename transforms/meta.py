@@ -46,10 +46,11 @@ def meta(
     against = -trend_before(market, starts, length=level_bars)
     height = trend_volatilities * math.sqrt(length_bars) * volatility_before(market, starts, length=level_bars)
     trend = slots.spread(against * height) * hump
-    resistance, support = (slots.spread(level) for level in levels_before(market, starts, length=level_bars))
+    log_close = jnp.log(market.close)
+    resistance, support = (slots.spread(jnp.log(level)) for level in levels_before(market, starts, length=level_bars))
     held = slots.phase < length_bars // 2
-    breakout = jnp.where(held, jnp.maximum(jnp.log(resistance / market.close) + breakout_margin, 0.0), 0.0)
-    violation = jnp.where(held, jnp.minimum(jnp.log(support / market.close) - breakout_margin, 0.0), 0.0)
+    breakout = jnp.where(held, jnp.maximum(resistance - log_close + breakout_margin, 0.0), 0.0)
+    violation = jnp.where(held, jnp.minimum(support - log_close - breakout_margin, 0.0), 0.0)
     shown = jnp.where(kind == TREND, trend, jnp.where(kind == BREAKOUT, breakout, violation))
     deviation = severity * jnp.where(inside, shown, 0.0)
 
@@ -62,4 +63,5 @@ def meta(
             mark("level_violation", injected & (kind == VIOLATION), deviation),
         ),
     )
-    return jitter(noise_key, changed, price_sigma=severity * price_sigma), events
+    words = jax.random.bits(noise_key, market.close.shape, jnp.uint64)
+    return jitter(words, changed, price_sigma=severity * price_sigma), events

@@ -41,25 +41,25 @@ def draw(key: jax.Array, bars: int) -> Draws:
     """Return the random numbers of ``bars`` bars."""
     first, second, third = jax.random.bits(key, (3, bars), jnp.uint64)
     return Draws(
-        price=_normal(_uniform(first, place=0, bits=24)),
-        variance=_normal(_uniform(first, place=24, bits=24)),
+        price=normal(uniform(first, place=0, bits=24)),
+        variance=normal(uniform(first, place=24, bits=24)),
         event=(second & jnp.uint64(2**32 - 1)).astype(jnp.uint32).astype(jnp.float32) * jnp.float32(2.0**-32),
-        jump=_normal(_uniform(second, place=32, bits=16)),
-        volume=_normal(_uniform(second, place=48, bits=16)),
-        premium=_normal(_uniform(third, place=0, bits=16)),
-        above=jnp.log(_uniform(third, place=16, bits=16)),
-        below=jnp.log(_uniform(third, place=32, bits=16)),
+        jump=normal(uniform(second, place=32, bits=16)),
+        volume=normal(uniform(second, place=48, bits=16)),
+        premium=normal(uniform(third, place=0, bits=16)),
+        above=jnp.log(uniform(third, place=16, bits=16)),
+        below=jnp.log(uniform(third, place=32, bits=16)),
     )
 
 
-def _uniform(word: jax.Array, *, place: int, bits: int) -> jax.Array:
+def uniform(word: jax.Array, *, place: int, bits: int) -> jax.Array:
     """Return the middles of ``2 ** bits`` equal parts of (0, 1), chosen by the bits of ``word`` from ``place`` on."""
     chosen = ((word >> jnp.uint64(place)) & jnp.uint64(2**bits - 1)).astype(jnp.int32)
     middle: jax.Array = (chosen.astype(jnp.float32) + jnp.float32(0.5)) * jnp.float32(2.0**-bits)
     return middle
 
 
-def _normal(uniform: jax.Array) -> jax.Array:
-    """Return the standard normal quantile."""
+def normal(uniform: jax.Array) -> jax.Array:
+    """Return standard normal numbers of uniform ones: the quantile, float32."""
     quantile: jax.Array = jnp.float32(2.0**0.5) * lax.erf_inv(jnp.float32(2.0) * uniform - jnp.float32(1.0))
     return quantile

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import transforms
-from backtest import simulators
+from backtest import batch, simulators, strategies
 from backtest.market import Market
 from transforms import registry
 from transforms.soft_followers import best_growth
@@ -46,6 +46,20 @@ def test_false_crosses_follow_the_trend_before_them_and_leave_no_trace() -> None
     first = first[first > 20]
     trend = log_close(MARKET)[first - 1] - log_close(MARKET)[first - 21]
     assert (np.sign(deviation[first]) == np.sign(trend)).mean() > 0.9
+
+
+def test_adversarial_signals_make_followers_trade_more_and_keep_a_slow_rsi_out_of_the_market() -> None:
+    keys = jax.random.split(jax.random.key(6), 40)
+    markets = jax.jit(jax.vmap(lambda key: simulators.simulate(key, bars=480)))(keys)
+    seen = transforms.apply("adversarial", KEY, markets).observed
+    names = ("moving_average_cross", "macd", "rsi_reversal")
+    played = [strategies.get(name) for name in names]
+    played.append(strategies.get("rsi_reversal", window=7, low=40.0, high=60.0))
+    clean, fooled = (batch.evaluate(markets, played, observed=each, warmup=50) for each in (markets, seen))
+    more = np.mean(fooled.turnover, axis=1) / np.mean(clean.turnover, axis=1)
+    assert more[0] > 2.0 and more[1] > 1.6 and more[3] > 1.3
+    held = np.mean(fooled.gross_exposure, axis=1) / np.mean(clean.gross_exposure, axis=1)
+    assert held[2] < 0.4 and (held[:2] > 0.9).all()
 
 
 def test_meta_shows_breakouts_above_resistance_that_never_happened() -> None:
