@@ -97,6 +97,7 @@ class Means:
         self._families = families
         self._measures: dict[tuple[Key, str], Running] = defaultdict(Running)
         self._differences: dict[Key, Running] = defaultdict(Running)
+        self._ruined: dict[Key, int] = defaultdict(int)
 
     def add(self, frame: Any) -> None:
         """Add the rows of one shard: one window, a block of seeds, everything else."""
@@ -108,10 +109,13 @@ class Means:
             for name in present:
                 self._measures[key, name].add(part[name].to_numpy(dtype=float), family=family)
             growth[key] = part["log_growth"].to_numpy(dtype=float)
+            self._ruined[key] += int(np.isneginf(growth[key]).sum())
         for key, values in growth.items():
             same_market = (BASELINE, key[1], key[2])
             if key[0] != BASELINE and same_market in growth:
-                self._differences[key].add(values - growth[same_market], family=family)
+                unchanged = growth[same_market]
+                both = np.isfinite(values) & np.isfinite(unchanged)
+                self._differences[key].add(values[both] - unchanged[both], family=family)
 
     def estimate(self, key: Key, name: str) -> Estimate | None:
         """Return a mean with its uncertainty, None where no cell has a value."""
@@ -121,6 +125,10 @@ class Means:
         """Return a mean, NaN where no cell has a value."""
         found = self.estimate(key, name)
         return math.nan if found is None else found.value
+
+    def ruined(self) -> list[tuple[Key, int]]:
+        """Return where accounts lost everything, and how many: log growth minus infinity, which no mean counts."""
+        return [(key, count) for key, count in self._ruined.items() if count]
 
     def comparisons(self) -> list[Comparison]:
         """Return every paired difference from the baseline, in the order of the config."""

@@ -54,6 +54,7 @@ def write_report(folder: Path, config: SweepConfig, summary: dict[str, Any]) -> 
         independent=independence(config, families),
         severity=f"{severity:g}",
         conditions_svg=sweep_charts.conditions(config, means, severity),
+        ruined=ruined(means),
         comparisons=[row(each) for each in means.comparisons()],
         curves=[sweep_charts.robustness(config, means, name) for name in changed] if len(config.severities) > 1 else [],
         heat_maps=[sweep_charts.heat_map(config, means, name) for name in MEASURES],
@@ -82,6 +83,19 @@ def independence(config: SweepConfig, families: list[str] | None) -> str:
     if count == 1:
         return text + " One alone gives no interval and no test; ask for more windows."
     return text + (" So few make wide intervals; ask for more windows." if count < FEW_FAMILIES else "")
+
+
+def ruined(means: Means) -> str:
+    """Return which accounts lost everything, for the reader; empty when none did."""
+    found = [
+        f"{name} under {transform} {severity:g}: {count:,}" for (transform, severity, name), count in means.ruined()
+    ]
+    if not found:
+        return ""
+    return (
+        "Some accounts lost everything. Their log growth is minus infinity, so no mean, difference or interval of log "
+        f"growth counts them: {'; '.join(found)}."
+    )
 
 
 def row(each: Comparison) -> dict[str, Any]:

@@ -161,3 +161,27 @@ def test_numbers_that_round_to_nothing_have_no_sign() -> None:
     assert sweep_charts.number(-0.001) == "0.00" and sweep_charts.number(-0.006) == "-0.01"
     assert sweep_charts.number(float("nan")) == "–"
     assert sweep_report.signed(-0.00001) == "0.0000" and sweep_report.signed(0.25) == "+0.2500"
+
+
+@pytest.mark.filterwarnings("error")
+def test_ruined_accounts_are_counted_and_told_and_in_no_mean() -> None:
+    import pandas as pd
+
+    grew = {"baseline": [0.1, -np.inf, -np.inf, 0.3], "noisy": [0.2, 0.5, -np.inf, 0.1]}
+    rows = [
+        {"transform": name, "severity": 1.0, "strategy": "carry", "window": 0, "seed": seed, "log_growth": value}
+        for name, values in grew.items()
+        for seed, value in enumerate(values)
+    ]
+    config = SweepConfig.model_validate(
+        {"name": "x", "transforms": list(grew), "seeds": 4, "bars": 9, "strategies": ["carry"]}
+    )
+    means = Means(config, None)
+    means.add(pd.DataFrame(rows))
+    (compared,) = means.comparisons()
+    assert compared.paired.n == 2
+    assert compared.paired.difference == pytest.approx((0.1 - 0.2) / 2.0)  # seeds 0 and 3; the others have no number
+    text = sweep_report.ruined(means)
+    assert "minus infinity" in text
+    assert "carry under baseline 1: 2; carry under noisy 1: 1." in text
+    assert sweep_report.ruined(Means(config, None)) == ""
