@@ -178,7 +178,8 @@ def _play_chunks(
     """Alternate between deciding a chunk of bars in XLA and passing it through the accounts in C++."""
     start = _look(observed, strategies, account, warmup)
     total = traded.close.shape[1] - warmup
-    chunk = next((size for size in range(CHUNK, 7, -1) if total % size == 0), min(CHUNK, total))
+    longest = min(CHUNK, total) or 1  # a warm-up that takes all bars leaves none to play
+    chunk = next((size for size in range(longest, 7, -1) if total % size == 0), longest)
     whole = total // chunk * chunk
     tally = tallies.start(account)
     carry = (tuple(native.pack(account, tally) for _ in strategies), start)

@@ -124,7 +124,7 @@ def test_a_few_accounts_fit_a_register_that_holds_more() -> None:
         np.testing.assert_array_equal(one, other[8:])
 
 
-@pytest.mark.parametrize(("bars", "warmup"), [(67, 0), (131, 7)])
+@pytest.mark.parametrize(("bars", "warmup"), [(67, 0), (131, 7), (20, 20)])
 def test_a_sweep_is_the_same_with_and_without_it(bars: int, warmup: int, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = jax.random.split(jax.random.key(4), LANES)
     markets = jax.vmap(lambda key: simulators.simulate(key, bars=bars))(keys)
