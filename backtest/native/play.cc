@@ -117,7 +117,8 @@ ffi::Error Episode(In<D> state, Candles open, Candles high, Candles low, Candles
   const auto traded = std::make_unique<C>(), apart = std::make_unique<C>();
   const auto orders = std::make_unique<Orders<T>>();
   std::vector<Seat<T>> seats(count);
-  const bool same = seen_close.typed_data() == close.typed_data();
+  auto one = [](const Candles& a, const Candles& b) { return a.typed_data() == b.typed_data(); };
+  const bool same = one(seen_high, high) && one(seen_low, low) && one(seen_close, close) && one(seen_funding, funding);
 
   for (int64_t lane = 0; lane < lanes; lane += W) {
     const int width = static_cast<int>(std::min<int64_t>(W, lanes - lane));

@@ -188,6 +188,23 @@ def test_every_reference_strategy_is_that_of_python(
         assert set(PLAYED) - set(traders) <= {"flat", "carry"}  # the others really were compared
 
 
+def test_a_feed_that_differs_in_one_field_alone_is_seen_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = jax.random.split(jax.random.key(7), LANES)
+    traded = jax.vmap(lambda key: simulators.simulate(key, bars=200))(keys)
+    observed = traded._replace(high=traded.high * 1.002)  # closes and all else are the very same arrays
+    played = [strategies.donchian_breakout(10), strategies.macd()]
+    quick = batch.evaluate(traded, played, observed=observed)
+    batch._evaluate.clear_cache()
+    monkeypatch.setattr(native, "available", lambda: False)
+    plain = batch.evaluate(traded, played, observed=observed)
+    batch._evaluate.clear_cache()
+    np.testing.assert_allclose(quick.log_growth, plain.log_growth, rtol=1e-9, atol=1e-12)
+    unchanged = batch.evaluate(traded, played)
+    assert not np.allclose(unchanged.log_growth[0], plain.log_growth[0])  # the field matters
+    np.testing.assert_allclose(unchanged.log_growth[1], plain.log_growth[1], rtol=1e-9)
+    batch._evaluate.clear_cache()
+
+
 def with_brackets() -> Strategy:
     """Buy every tenth bar with a stop and a target, so that chunks pass stops on to each other."""
 
