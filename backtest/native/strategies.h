@@ -28,18 +28,17 @@ template <typename T> struct Orders {
 
 template <typename T> struct Strategy {
   using V = typename Lanes<T>::V;
-  double stop = 0;  // distance of the stop-loss from the close, as a fraction of it; NaN for none
+  double stop = std::numeric_limits<double>::quiet_NaN();  // distance of the stop-loss from the close, as a fraction of it; NaN for none
   virtual ~Strategy() = default;
   // Read `bars` observed bars and write the orders 1 to `bars`.
   virtual void decide(const Chunk<T>& seen, int bars, Orders<T>& orders) = 0;
 };
 
 // What all strategies have in common: Own says what it asks for after a bar.
-template <typename T, typename Own> struct Decider : Strategy<T>, Lanes<T> {
+template <typename T, typename Own> struct Decider : Strategy<T> {
   using B = Lanes<T>;
   using V = typename B::V;
   using M = typename B::M;
-  using typename B::U;
   bool started = false;
 
   void decide(const Chunk<T>& seen, int bars, Orders<T>& orders) final {

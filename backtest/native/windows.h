@@ -40,11 +40,4 @@ template <typename T> using Sum = Window<typename Lanes<T>::V, plus<T>>;
 template <typename T> using Greatest = Window<typename Lanes<T>::V, Lanes<T>::max>;
 template <typename T> using Least = Window<typename Lanes<T>::V, Lanes<T>::min>;
 
-// Wilder's average: a plain mean of the first `window` values, then exponential.
-template <typename T> struct Smoothed {
-  using V = typename Lanes<T>::V;
-  V mean{};
-  void push(V value, T weight) { mean += (value - mean) * weight; }
-};
-
 }  // namespace backtest
