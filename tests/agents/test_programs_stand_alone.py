@@ -72,13 +72,12 @@ def test_a_purple_agent_runs_where_the_project_is_not_installed(program: str, tm
         [sys.executable, str(copy / program), "--port", port, "--store-predicted"], env=environment, cwd=tmp_path
     )
     try:
-        deadline = time.monotonic() + 20.0
         while True:
             try:
                 card = httpx.get(f"http://127.0.0.1:{port}/.well-known/agent-card.json", trust_env=False).json()
                 break
             except httpx.TransportError:
-                assert process.poll() is None and time.monotonic() < deadline
+                assert process.poll() is None
                 time.sleep(0.05)
         message = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": '{"type": "trading_decision"}'}]}
         reply = httpx.post(

@@ -57,8 +57,8 @@ def copied(out, tmp_path):
     return Path(shutil.copytree(out, tmp_path / "copy"))
 
 
-def traderbench(*arguments, status=0, timeout=180):
-    done = subprocess.run([*TRADERBENCH, *map(str, arguments)], capture_output=True, text=True, timeout=timeout)
+def traderbench(*arguments, status=0):
+    done = subprocess.run([*TRADERBENCH, *map(str, arguments)], capture_output=True, text=True)
     assert done.returncode == status, done.stderr[-2000:]
     return done
 
@@ -123,15 +123,13 @@ def start(config, out, *arguments):
 
 
 def wait_for_cells(out, count, process):
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
+    while True:
         if (out / "manifest.json").is_file() and (out / "ledger.sqlite").is_file():
             with Store.open(out, read_only=True) as store:
                 if len(store.finished()) >= count:
                     return
         assert process.poll() is None, process.stderr.read().decode()
         time.sleep(0.02)
-    raise AssertionError("the run made no progress")
 
 
 def descendants(pid):
@@ -149,7 +147,7 @@ def is_alive(pid):
 
 
 def wait_until_gone(pids):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while any(map(is_alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.1)
     return [pid for pid in pids if is_alive(pid)]
@@ -164,7 +162,7 @@ def test_a_stopped_run_resumes_to_the_table_of_an_uninterrupted_one(played, conf
     wait_for_cells(out, 2, process)
     children = descendants(process.pid)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate()
     assert wait_until_gone(children) == []
     assert process.returncode == (-9 if number == signal.SIGKILL else 130), errors
     with Store.open(out) as store:
@@ -219,7 +217,7 @@ def test_a_run_folder_in_use_is_one_clear_line(config, tmp_path):
         assert done.stderr.strip() == f"traderbench: error: {out} is in use by another traderbench process"
     finally:
         os.killpg(process.pid, signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate()
 
 
 def test_an_unreachable_agent_is_one_clear_line_and_leaves_no_run_behind(config, tmp_path):

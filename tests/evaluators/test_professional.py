@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import time
 from collections.abc import Callable
 from datetime import date
 from typing import Any
@@ -467,11 +468,12 @@ def test_hostile_files_are_marked_without_an_error() -> None:
         assert score.value <= 1.0
 
 
-@pytest.mark.timeout(10)
 def test_a_reply_of_many_unclosed_blocks_is_read_quickly() -> None:
+    began = time.process_time()
     for reply in ("```a.md\n" * 12_000, "~~~ x\n" * 12_000, "# a: " * 20_000, "- Present value: " + " | x" * 20_000):
         read_deliverables(reply)
         hand_in(drawn("bond-ladder", 1)[0], {"memo.md": "## Key figures\n" + reply})
+    assert time.process_time() - began < 10.0
 
 
 def test_the_price_task_names_the_tool_it_needs() -> None:
