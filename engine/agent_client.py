@@ -14,7 +14,7 @@ import json
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
@@ -23,27 +23,12 @@ import httpx
 from engine import agent_dialect, agent_http
 from engine.agent_dialect import Event, Usage, Version
 from engine.agent_failure import AgentFailure, FailureKind, printable
+from engine.reply import Assembly, Reply
 
 __all__ = ["Agent", "AgentFailure", "Conversation", "FailureKind", "Reply", "Usage", "connect"]
 
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 POLL_INTERVAL_S = 0.5
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What the agent answered.
-
-    Attributes
-    ----------
-    text
-        The text of its artifacts, else of its closing message. Often JSON.
-    usage
-        What it says the answer cost; zeros when it does not say.
-    """
-
-    text: str
-    usage: Usage
 
 
 class Conversation(Protocol):
@@ -213,33 +198,6 @@ class A2AAgent:
         await self._client.aclose()
 
 
-@dataclass
-class _Assembly:
-    """A reply in the making: the latest text of each artifact, the closing text, the state."""
-
-    task_id: str = ""
-    state: str = ""
-    artifacts: dict[str, str] = field(default_factory=dict)
-    closing: str = ""
-    usage: Usage | None = None
-    finished: bool = False
-
-    def take(self, event: Event) -> None:
-        for name, text in event.texts.items():
-            if not name:
-                self.closing = text
-            elif event.append:
-                self.artifacts[name] = self.artifacts.get(name, "") + text
-            else:
-                self.artifacts[name] = text
-        self.usage = event.usage or self.usage
-        self.state = event.state or self.state
-        self.finished = event.kind == "message" or self.state in agent_dialect.FINISHED_STATES
-
-    def text(self) -> str:
-        return "\n".join(text for text in self.artifacts.values() if text) or self.closing
-
-
 class A2AConversation:
     """One A2A context. The agent names it in its first reply; every later reply must carry the same name."""
 
@@ -259,13 +217,13 @@ class A2AConversation:
             raise AgentFailure("timeout", f"no complete reply within {timeout_s:g} s") from error
         self._used_task_ids.add(assembly.task_id)
         self._open_task_id = assembly.task_id if assembly.state == "input-required" else ""
-        return _reply(assembly)
+        return assembly.reply()
 
     async def close(self) -> None:
         """End the conversation; nothing is held open between messages."""
 
-    async def _exchange(self, text: str) -> _Assembly:
-        assembly = _Assembly()
+    async def _exchange(self, text: str) -> Assembly:
+        assembly = Assembly()
         request = agent_dialect.send_request(
             self._endpoint.version,
             request_id=(request_id := str(uuid.uuid4())),
@@ -291,7 +249,7 @@ class A2AConversation:
         """Return whether the event may be the task as it was left open, sent again before the agent works on it."""
         return bool(self._open_task_id) and event.kind == "task" and event.state == "input-required"
 
-    async def _poll(self, assembly: _Assembly) -> _Assembly:
+    async def _poll(self, assembly: Assembly) -> Assembly:
         """Wait for a task that the agent answered for before finishing it."""
         while not assembly.finished:
             await asyncio.sleep(POLL_INTERVAL_S)
@@ -308,7 +266,7 @@ class A2AConversation:
         headers = agent_dialect.request_headers(self._endpoint.version)
         return agent_http.post_rpc(self._client, self._endpoint.url, request, headers=headers)
 
-    def _take(self, assembly: _Assembly, event: Event) -> None:
+    def _take(self, assembly: Assembly, event: Event) -> None:
         """Accept the event into the reply after checking that it belongs here."""
         expected = assembly.task_id or self._open_task_id
         if event.task_id and expected and event.task_id != expected:
@@ -322,11 +280,3 @@ class A2AConversation:
         self._context_id = self._context_id or event.context_id
         assembly.task_id = assembly.task_id or event.task_id
         assembly.take(event)
-
-
-def _reply(assembly: _Assembly) -> Reply:
-    if assembly.state == "rejected":
-        raise AgentFailure("rejected", f"the agent rejected the message: {assembly.text()}")
-    if assembly.state in ("failed", "canceled", "auth-required"):
-        raise AgentFailure("agent_error", f"the agent's task ended as {assembly.state}: {assembly.text()}")
-    return Reply(assembly.text(), assembly.usage or Usage())

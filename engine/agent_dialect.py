@@ -7,13 +7,13 @@ what it is (a wrapping key in 1.0, a ``kind`` field in 0.3).
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from engine.agent_failure import AgentFailure
+from engine.reply_parts import Part, read_part
 
 Version: TypeAlias = Literal["1.0", "0.3"]
 
@@ -53,10 +53,10 @@ class Event:
         What it belongs to; empty when the agent did not say.
     state
         State name in the 0.3 spelling (``completed``); empty for messages and artifacts.
-    texts
-        Text by artifact id; the key is ``""`` for the text of a message or a status.
+    parts
+        Parts by artifact id; the key is ``""`` for the parts of a message or a status.
     append
-        Whether the text continues the artifact's earlier text.
+        Whether the parts continue the artifact's earlier ones.
     usage
         Reported usage, or None.
     """
@@ -65,7 +65,7 @@ class Event:
     task_id: str
     context_id: str
     state: str
-    texts: Mapping[str, str]
+    parts: Mapping[str, tuple[Part, ...]]
     append: bool
     usage: Usage | None
 
@@ -137,17 +137,17 @@ def _read(kind: str, body: dict[str, Any]) -> Event:
 def _task(body: dict[str, Any]) -> Event:
     status = _mapping(body.get("status", {}), "status")
     artifacts = [_mapping(item, "an artifact") for item in _sequence(body.get("artifacts"), "artifacts")]
-    texts = {_name(item, position): _parts_text(item) for position, item in enumerate(artifacts)}
+    parts = {_name(item, position): _parts(item) for position, item in enumerate(artifacts)}
     message = status.get("message")
     if isinstance(message, dict):
-        texts[""] = _parts_text(message)
+        parts[""] = _parts(message)
     sources = [body, *([message] if isinstance(message, dict) else []), *artifacts]
     return Event(
         "task",
         _identifier(body, "id"),
         _identifier(body, "contextId"),
         _state(status),
-        texts,
+        parts,
         append=False,
         usage=_usage(*sources),
     )
@@ -155,22 +155,22 @@ def _task(body: dict[str, Any]) -> Event:
 
 def _message(body: dict[str, Any]) -> Event:
     ids = _identifier(body, "taskId"), _identifier(body, "contextId")
-    return Event("message", *ids, "", {"": _parts_text(body)}, append=False, usage=_usage(body))
+    return Event("message", *ids, "", {"": _parts(body)}, append=False, usage=_usage(body))
 
 
 def _status_update(body: dict[str, Any]) -> Event:
     status = _mapping(body.get("status"), "status")
     message = _mapping(status.get("message") or {}, "status.message")
-    texts = {"": _parts_text(message)} if message else {}
+    parts = {"": _parts(message)} if message else {}
     ids = _identifier(body, "taskId"), _identifier(body, "contextId")
-    return Event("status", *ids, _state(status), texts, append=False, usage=_usage(body, message))
+    return Event("status", *ids, _state(status), parts, append=False, usage=_usage(body, message))
 
 
 def _artifact_update(body: dict[str, Any]) -> Event:
     artifact = _mapping(body.get("artifact"), "artifact")
     ids = _identifier(body, "taskId"), _identifier(body, "contextId")
-    texts = {_name(artifact, 0): _parts_text(artifact)}
-    return Event("artifact", *ids, "", texts, append=body.get("append") is True, usage=_usage(body, artifact))
+    parts = {_name(artifact, 0): _parts(artifact)}
+    return Event("artifact", *ids, "", parts, append=body.get("append") is True, usage=_usage(body, artifact))
 
 
 _READERS = {
@@ -195,18 +195,8 @@ def _state(status: dict[str, Any]) -> str:
     return state.removeprefix("TASK_STATE_").lower().replace("_", "-")
 
 
-def _parts_text(holder: dict[str, Any]) -> str:
-    """Return the text parts of a message or artifact; the data parts as JSON when there is no text."""
-    parts = [_mapping(part, "a part") for part in _sequence(holder.get("parts"), "parts")]
-    texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
-    if not texts:
-        texts = [json.dumps(part["data"], ensure_ascii=False) for part in parts if "data" in part]
-    text = "\n".join(texts)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise AgentFailure("protocol", "the agent's text holds half a character (a lone surrogate)") from error
-    return text
+def _parts(holder: dict[str, Any]) -> tuple[Part, ...]:
+    return tuple(read_part(_mapping(part, "a part")) for part in _sequence(holder.get("parts"), "parts"))
 
 
 def _usage(*holders: dict[str, Any]) -> Usage | None:

@@ -12,6 +12,7 @@ import httpx
 
 from engine.agent_client import Agent, AgentFailure, Conversation, Usage
 from engine.oracle import Oracle
+from engine.reply import with_notes
 from engine.tool_access import ToolAccess
 from evaluators.contract import Case, Score, Session, Task
 from evaluators.judge import JudgeUnavailable, RubricSession
@@ -129,7 +130,8 @@ async def _converse(
                 raise LimitMet(f"task time {limits.task_time_s:g} s") from error
             raise
         course.add_usage(reply.usage)
-        course.transcript.append({"role": "agent", "text": reply.text})
+        notes = {"notes": list(reply.notes)} if reply.notes else {}
+        course.transcript.append({"role": "agent", "text": reply.text, **notes})
         _check_usage(course.usage, limits)
         message = await asyncio.to_thread(session.reply, reply.text)
         if message is not None:
@@ -165,7 +167,13 @@ async def _judge(
         return _record(task, course, "infra_unavailable", f"harness failure: {type(error).__name__}: {error}")
     if failure:
         return _record(task, course, "agent_error", failure, failed_score(score, failure), calls)
-    return _record(task, course, "passed" if score.passed else "failed", score.reason, score, calls)
+    state, reason = _verdict(score, course.transcript)
+    return _record(task, course, state, reason, score, calls)
+
+
+def _verdict(score: Score, transcript: list[dict[str, Any]]) -> tuple[str, str]:
+    """Return state and reason of a conversation that was judged."""
+    return ("passed", score.reason) if score.passed else ("failed", with_notes(score.reason, transcript))
 
 
 def failed_score(score: Score, reason: str) -> Score:
@@ -233,7 +241,7 @@ def replay(case: Case, record: dict[str, Any]) -> dict[str, Any]:
         score = failed_score(score, record["reason"])
         state, reason = "agent_error", record["reason"]
     else:
-        state, reason = ("passed" if score.passed else "failed"), score.reason
+        state, reason = _verdict(score, record["transcript"])
     judged = {name: value for name, value in record.items() if name != "unjudged"}
     return judged | {
         "state": state,

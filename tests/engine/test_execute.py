@@ -73,6 +73,17 @@ def test_tokens_and_cost_are_capped_with_the_reason(usage, said):
     assert record["reason"] == f"limit: {said}"
 
 
+def test_what_was_not_read_of_a_reply_stands_in_the_reason_of_a_task_that_did_not_pass():
+    class Noted(Agent):
+        async def send(self, text, *, timeout_s):
+            return Reply(self.answer, self.usage, ("the reply's file part a.xls was not read",))
+
+    record = play(Noted("41"))
+    assert record["reason"] == "compared; the reply's file part a.xls was not read"
+    assert execute.replay(CASE, record)["reason"] == record["reason"]
+    assert play(Noted("42"))["reason"] == "compared"
+
+
 def test_a_missing_server_is_a_failure_of_the_harness_and_names_why():
     task = Task(**{**TASK.__dict__, "servers": ("sandbox",)})
     tools = ToolAccess({}, new_key(), {"sandbox": "no Landlock here"})
