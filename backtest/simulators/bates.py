@@ -211,9 +211,10 @@ def _switched(regime: jax.Array, event: jax.Array, p: Parameters, dt: jax.Array)
         return regime, event
     leaves = _of_regime(-jnp.expm1(-jnp.asarray(p.switch_rate) * dt), regime)
     choice = event / leaves * (regimes - 1)
-    other = (regime + 1 + jnp.floor(choice).astype(regime.dtype)) % regimes
+    number = jnp.minimum(jnp.floor(choice), regimes - 2)  # The quotient may round up to the number of others.
+    other = (regime + 1 + number.astype(regime.dtype)) % regimes
     stays = event >= leaves
-    rest = jnp.where(stays, (event - leaves) / (1.0 - leaves), choice - jnp.floor(choice))
+    rest = jnp.where(stays, (event - leaves) / (1.0 - leaves), choice - number)
     return jnp.where(stays, regime, other), rest
 
 
