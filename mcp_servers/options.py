@@ -14,15 +14,22 @@ from lake import chains, sample
 from lake.chains import Chain
 from lake.sample import Lake
 from mcp_servers import caller, toolset
+from mcp_servers.bounds import MAX_RATE, MAX_VOLATILITY, MAX_YEARS, MIN_RATE
 
 Ticker = Annotated[str, Field(description="Underlying, for example SIM-TECH; the error message names what is quoted")]
 OptionType = Annotated[Literal["call", "put"], Field(description="call or put")]
 Spot = Annotated[float, Field(description="Price of the underlying, currency units", gt=0, allow_inf_nan=False)]
 Strike = Annotated[float, Field(description="Exercise price, currency units", gt=0, allow_inf_nan=False)]
-Years = Annotated[float, Field(description="Time to expiry in years (calendar days / 365)", ge=0, le=100)]
-Volatility = Annotated[float, Field(description="Per year, as a decimal: 0.25 is 25%", ge=0, le=10)]
-Rate = Annotated[float, Field(description="Continuously compounded, per year, decimal: 0.05 is 5%", ge=-1, le=1)]
-DividendYield = Annotated[float, Field(description="Continuously compounded, per year, decimal", ge=-1, le=1)]
+Years = Annotated[float, Field(description="Time to expiry in years (calendar days / 365)", ge=0, le=MAX_YEARS)]
+Volatility = Annotated[
+    float, Field(description="Per year, as a decimal: 0.25 is 25%", ge=0, le=MAX_VOLATILITY, allow_inf_nan=False)
+]
+Rate = Annotated[
+    float, Field(description="Continuously compounded, per year, decimal: 0.05 is 5%", ge=MIN_RATE, le=MAX_RATE)
+]
+DividendYield = Annotated[
+    float, Field(description="Continuously compounded, per year, decimal", ge=MIN_RATE, le=MAX_RATE)
+]
 DAYS_A_YEAR = 365
 
 
@@ -94,12 +101,20 @@ class StrategyLeg(BaseModel):
     """One leg of a strategy."""
 
     option_type: Literal["call", "put", "stock"]
-    quantity: float = Field(description="Contracts (options) or shares (stock); > 0 bought, < 0 sold")
-    premium: float = Field(description="Price per share at which the leg is opened, USD, never negative", ge=0)
+    quantity: float = Field(
+        description="Contracts (options) or shares (stock); > 0 bought, < 0 sold", allow_inf_nan=False
+    )
+    premium: float = Field(
+        description="Price per share at which the leg is opened, USD, never negative", ge=0, allow_inf_nan=False
+    )
     strike: float | None = Field(default=None, description="Exercise price; leave out for stock", gt=0)
     multiplier: float | None = Field(default=None, description="Shares a contract; 100 for options, 1 for stock", gt=0)
-    time_to_expiry: float | None = Field(default=None, description="Years, when it differs from the common one", ge=0)
-    volatility: float | None = Field(default=None, description="Per year, decimal, when it differs", ge=0)
+    time_to_expiry: float | None = Field(
+        default=None, description="Years, when it differs from the common one", ge=0, le=MAX_YEARS
+    )
+    volatility: float | None = Field(
+        default=None, description="Per year, decimal, when it differs", ge=0, le=MAX_VOLATILITY
+    )
 
 
 class StrategyAnalysis(BaseModel):
@@ -151,7 +166,11 @@ def calculate_option_price(
     option_type: OptionType,
     dividend_yield: DividendYield = 0.0,
 ) -> OptionPrice:
-    """Price a European option (Black-Scholes-Merton) and return all its Greeks."""
+    """Price a European option (Black-Scholes-Merton) and return all its Greeks.
+
+    Theta is per year (theta_per_day per calendar day); vega and rho are per 1.00 (vega_per_point, rho_per_point per
+    percentage point).
+    """
     from pricing import black_scholes
 
     answer = black_scholes.all_greeks(
@@ -210,12 +229,15 @@ def calculate_implied_volatility(
 def analyze_strategy(
     legs: Annotated[list[StrategyLeg], Field(description="At least one leg", min_length=1, max_length=20)],
     spot: Annotated[float | None, Field(description="Price of the underlying now, USD", gt=0)] = None,
-    time_to_expiry: Annotated[float | None, Field(description="Years to the common expiry", ge=0)] = None,
-    volatility: Annotated[float | None, Field(description="Per year, decimal", ge=0)] = None,
+    time_to_expiry: Annotated[float | None, Field(description="Years to the common expiry", ge=0, le=MAX_YEARS)] = None,
+    volatility: Annotated[float | None, Field(description="Per year, decimal", ge=0, le=MAX_VOLATILITY)] = None,
     rate: Rate = 0.0,
     dividend_yield: DividendYield = 0.0,
 ) -> StrategyAnalysis:
-    """Analyze a multi-leg strategy: maximum profit and loss, breakevens, probability of profit, net Greeks."""
+    """Analyze a multi-leg strategy: maximum profit and loss, breakevens, probability of profit, net Greeks.
+
+    Theta is per year, vega and rho are per 1.00.
+    """
     from pricing import strategy
 
     position = [
@@ -267,7 +289,10 @@ class ChainTools:
         ticker: Ticker,
         expiration: Annotated[date | None, Field(description="Expiration, ISO; default: the nearest listed")] = None,
     ) -> OptionsChain:
-        """Return calls and puts of one expiration on the simulation date: quotes, implied volatility, Greeks."""
+        """Return calls and puts of one expiration on the simulation date: quotes, implied volatility, Greeks.
+
+        Theta is per year, vega per 1.00 of volatility.
+        """
         chain = self._chain(ticker)
         row = _expiration_row(chain, expiration or chain.expirations[0])
         return OptionsChain(

@@ -9,6 +9,7 @@ from mcp.server import MCPServer
 from pydantic import BaseModel, Field
 
 from mcp_servers import caller, toolset
+from mcp_servers.bounds import MAX_RATE, MAX_VOLATILITY, MAX_YEARS, MIN_RATE
 
 if TYPE_CHECKING:
     from jax import Array
@@ -16,15 +17,19 @@ if TYPE_CHECKING:
     from pricing.risk import Book
 
 SHARES_A_CONTRACT = 100.0
+DAYS_A_YEAR = 365
 MONTE_CARLO_DRAWS = 100_000
 LEAST_COMPILED_SIZE = 8
-Confidence = Annotated[float, Field(description="Probability that the loss is not exceeded: 0.95, 0.99", gt=0.5, lt=1)]
+Confidence = Annotated[
+    float, Field(description="Probability that the loss is not exceeded: 0.95 or 0.99, not 95", gt=0.5, lt=1)
+]
 Returns = Annotated[
-    list[Annotated[float, Field(allow_inf_nan=False)]],
+    list[Annotated[float, Field(ge=-1, le=10)]],
     Field(description="Returns per period, decimals: 0.01 is 1%; profits positive", max_length=100_000),
 ]
 PeriodsAYear = Annotated[int, Field(description="Periods a year: 252 daily, 52 weekly, 12 monthly", ge=1, le=600_000)]
-Rate = Annotated[float, Field(description="Continuously compounded, per year, decimal", ge=-1, le=1)]
+Rate = Annotated[float, Field(description="Continuously compounded, per year, decimal", ge=MIN_RATE, le=MAX_RATE)]
+Change = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class Position(BaseModel):
@@ -34,8 +39,10 @@ class Position(BaseModel):
     quantity: float = Field(description="Contracts or shares; > 0 long, < 0 short", allow_inf_nan=False)
     spot: float = Field(description="Price of the underlying, USD", gt=0, allow_inf_nan=False)
     strike: float | None = Field(default=None, description="Options only, USD", gt=0, allow_inf_nan=False)
-    time_to_expiry: float | None = Field(default=None, description="Options only, years", gt=0, le=100)
-    volatility: float | None = Field(default=None, description="Options only, per year, decimal", gt=0, le=10)
+    time_to_expiry: float | None = Field(default=None, description="Options only, years", gt=0, le=MAX_YEARS)
+    volatility: float | None = Field(
+        default=None, description="Options only, per year, decimal", gt=0, le=MAX_VOLATILITY
+    )
     multiplier: float | None = Field(default=None, description="Shares a contract; 100 for options", gt=0)
     underlying: str = Field(default="", description="Name of the underlying; positions on one name share one spot")
 
@@ -76,9 +83,9 @@ class StressScenario(BaseModel):
     """One shock, applied at once."""
 
     name: str
-    spot_change: float = Field(default=0.0, description="Relative: -0.20 is a fall of 20%", ge=-1, le=10)
-    volatility_change: float = Field(default=0.0, description="Absolute: 0.10 is ten points", ge=-5, le=5)
-    rate_change: float = Field(default=0.0, description="Absolute: 0.01 is 100 basis points", ge=-1, le=1)
+    spot_change: float = Field(default=0.0, description="Relative: -0.20 is a fall of 20%", ge=-1, le=1)
+    volatility_change: float = Field(default=0.0, description="Absolute: 0.10 is ten points", ge=-2, le=2)
+    rate_change: float = Field(default=0.0, description="Absolute: 0.01 is 100 basis points", ge=-MAX_RATE, le=MAX_RATE)
     days_passed: float = Field(default=0.0, description="Calendar days", ge=0, le=3650)
 
 
@@ -187,7 +194,10 @@ def calculate_portfolio_greeks(
     rate: Rate = 0.0,
     dividend_yield: Rate = 0.0,
 ) -> PortfolioGreeks:
-    """Add up the Greeks (Black-Scholes-Merton) of options and shares."""
+    """Add up the Greeks (Black-Scholes-Merton) of options and shares.
+
+    Theta is per year (theta_per_day per calendar day); vega and rho are per 1.00 (vega_per_point per point).
+    """
     import numpy as np
 
     from pricing import black_scholes
@@ -217,7 +227,7 @@ def calculate_portfolio_greeks(
         dollar_delta=float((held["delta"] * spot).sum()),
         gamma=total["gamma"],
         theta=total["theta"],
-        theta_per_day=total["theta"] / 365,
+        theta_per_day=total["theta"] / DAYS_A_YEAR,
         vega=total["vega"],
         vega_per_point=total["vega"] / 100,
         rho=total["rho"],
@@ -238,7 +248,9 @@ def calculate_var(
         Literal["historical", "parametric", "monte_carlo"],
         Field(description="sample quantile; normal closed form; normal draws seeded by the task"),
     ] = "historical",
-    portfolio_value: Annotated[float, Field(description="USD; 1 gives the risk as a fraction", gt=0)] = 1.0,
+    portfolio_value: Annotated[
+        float, Field(description="USD; 1 gives the risk as a fraction", gt=0, allow_inf_nan=False)
+    ] = 1.0,
     horizon_periods: Annotated[
         int, Field(description="Periods ahead; > 1 needs parametric or monte_carlo", ge=1, le=1000)
     ] = 1,
@@ -319,7 +331,9 @@ def _ratio(annualised: float, returns: list[float], periods_per_year: int, risk:
 
 def calculate_sharpe_ratio(
     returns: Returns,
-    risk_free_rate: Annotated[float, Field(description="Per year, decimal; divided by the periods a year")] = 0.0,
+    risk_free_rate: Annotated[
+        float, Field(description="Per year, decimal; divided by the periods a year", ge=MIN_RATE, le=MAX_RATE)
+    ] = 0.0,
     periods_per_year: PeriodsAYear = 252,
 ) -> Ratio:
     """Sharpe ratio: mean excess return over its standard deviation (n-1), annualised by the square root of time."""
@@ -331,7 +345,9 @@ def calculate_sharpe_ratio(
 
 def calculate_sortino_ratio(
     returns: Returns,
-    target_return: Annotated[float, Field(description="Per year, decimal; divided by the periods a year")] = 0.0,
+    target_return: Annotated[
+        float, Field(description="Per year, decimal; divided by the periods a year", ge=-1, le=1)
+    ] = 0.0,
     periods_per_year: PeriodsAYear = 252,
 ) -> Ratio:
     """Sortino ratio: mean excess over the target, by the root mean square shortfall over all n periods, annualised."""
@@ -358,16 +374,16 @@ def calculate_max_drawdown(returns: Returns) -> Drawdown:
 
 
 def attribute_profit_and_loss(
-    total: Annotated[float, Field(description="Profit that was made, USD")],
-    spot_change: Annotated[float, Field(description="Change of the underlying's price, USD")],
-    delta: Annotated[float, Field(description="At the start: per 1.00 of spot")],
-    gamma: Annotated[float, Field(description="At the start: delta change per 1.00 of spot")] = 0.0,
-    theta: Annotated[float, Field(description="At the start: per year")] = 0.0,
-    vega: Annotated[float, Field(description="At the start: per 1.00 of volatility")] = 0.0,
-    rho: Annotated[float, Field(description="At the start: per 1.00 of rate")] = 0.0,
-    volatility_change: Annotated[float, Field(description="0.01 is one point")] = 0.0,
-    years_passed: Annotated[float, Field(description="Calendar days / 365", ge=0)] = 0.0,
-    rate_change: Annotated[float, Field(description="0.01 is 100 basis points")] = 0.0,
+    total: Annotated[Change, Field(description="Profit that was made, USD")],
+    spot_change: Annotated[Change, Field(description="Change of the underlying's price, USD")],
+    delta: Annotated[Change, Field(description="At the start: per 1.00 of spot")],
+    gamma: Annotated[Change, Field(description="At the start: delta change per 1.00 of spot")] = 0.0,
+    theta: Annotated[Change, Field(description="At the start: per year")] = 0.0,
+    vega: Annotated[Change, Field(description="At the start: per 1.00 of volatility")] = 0.0,
+    rho: Annotated[Change, Field(description="At the start: per 1.00 of rate")] = 0.0,
+    volatility_change: Annotated[float, Field(description="0.01 is one point", ge=-2, le=2)] = 0.0,
+    days_passed: Annotated[float, Field(description="Calendar days", ge=0, le=3650)] = 0.0,
+    rate_change: Annotated[float, Field(description="0.01 is 100 basis points", ge=-MAX_RATE, le=MAX_RATE)] = 0.0,
 ) -> ProfitAttribution:
     """Split a profit by Greek (Taylor terms with the Greeks of the start), and say what they leave unexplained."""
     from pricing import risk
@@ -376,7 +392,7 @@ def attribute_profit_and_loss(
         total=total,
         spot_change=spot_change,
         volatility_change=volatility_change,
-        time_passed=years_passed,
+        time_passed=days_passed / DAYS_A_YEAR,
         rate_change=rate_change,
         delta=delta,
         gamma=gamma,
@@ -392,7 +408,8 @@ def calculate_portfolio_var(
         list[Position], Field(description="Positions on one name share its price moves", min_length=1, max_length=500)
     ],
     volatility: Annotated[
-        dict[str, float], Field(description="Name of the underlying -> volatility of its price, per year, decimal")
+        dict[str, Annotated[float, Field(gt=0, le=MAX_VOLATILITY)]],
+        Field(description="Name of the underlying -> volatility of its price, per year, decimal"),
     ],
     correlation: Annotated[float, Field(description="Between the returns of any two underlyings", ge=0, lt=1)] = 0.0,
     confidence: Confidence = 0.95,
@@ -413,6 +430,9 @@ def calculate_portfolio_var(
     missing = [name for name in names if volatility.get(name, 0.0) <= 0.0]
     if missing:
         raise ValueError(f"volatility must give a positive number for each underlying; missing: {missing}")
+    strangers = [name for name in volatility if name not in names]
+    if strangers:
+        raise ValueError(f"volatility names underlyings that no position has: {strangers}; positions have: {names}")
     deviations = np.array([volatility[name] for name in names] + [0.0] * (spots.size - len(names)))
     matrix = np.where(np.eye(spots.size, dtype=bool), 1.0, correlation)
     profits = risk.simulated_profits(

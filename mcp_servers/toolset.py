@@ -3,16 +3,48 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Collection, Sequence
+from importlib import metadata
 from typing import Any, ParamSpec, TypeVar
 
 from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import ToolAnnotations
+from pydantic import ValidationError
 
 from lake.point_in_time import ProviderUnavailable, UnknownKey
+from mcp_servers import arguments as reading
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class StrictTool(Tool):
+    """A tool that refuses what its published schema does not have, and says in one line what was wrong."""
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], *, read_only: bool) -> Tool:
+        """Return the tool that ``function`` is."""
+        plain = function if inspect.iscoroutinefunction(function) else readable_errors(function)
+        tool = cls.from_function(plain, annotations=ToolAnnotations(read_only_hint=read_only, open_world_hint=False))
+        tool.parameters = reading.published(tool.parameters)
+        return tool
+
+    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
+        """Read the arguments, then call the function; see the class that this one extends."""
+        try:
+            given = reading.read(self.name, self.parameters, self.fn_metadata.pre_parse_json(arguments))
+        except ValueError as error:
+            raise ToolError(str(error)) from error
+        try:
+            return await super().run(given, context, convert_result=convert_result)
+        except ToolError as error:
+            if isinstance(error, UnexpectedToolError) or not isinstance(error.__cause__, ValidationError):
+                raise
+            raise ToolError(reading.problems(self.name, error.__cause__)) from error
 
 
 def readable_errors(tool: Callable[P, R]) -> Callable[P, R]:
@@ -28,12 +60,25 @@ def readable_errors(tool: Callable[P, R]) -> Callable[P, R]:
     return answer
 
 
-def build(name: str, *, title: str, instructions: str, tools: Sequence[Callable[..., Any]]) -> MCPServer:
+def build(
+    name: str,
+    *,
+    title: str,
+    instructions: str,
+    tools: Sequence[Callable[..., Any]],
+    changing: Collection[str] = (),
+) -> MCPServer:
     """Return a server that offers ``tools``: name, docstring and annotations of each become its description.
 
-    A tool raises ``ValueError`` (or the lake's ``UnknownKey``) with a message that the agent can act on.
+    A tool raises ``ValueError`` (or the lake's ``UnknownKey``) with a message that the agent can act on; one that is
+    asynchronous raises ``ToolError`` itself. Arguments are read by :mod:`mcp_servers.arguments`. ``changing`` names the
+    tools that change something; the others are published as read-only.
     """
-    server = MCPServer(name, title=title, instructions=instructions, log_level="WARNING")
-    for tool in tools:
-        server.tool()(readable_errors(tool))
-    return server
+    return MCPServer(
+        name,
+        title=title,
+        instructions=instructions,
+        version=metadata.version("traderbench"),
+        log_level="WARNING",
+        tools=[StrictTool.of(tool, read_only=tool.__name__ not in changing) for tool in tools],
+    )

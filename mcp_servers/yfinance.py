@@ -160,10 +160,12 @@ class MarketTools:
     def get_quote(
         self,
         ticker: Ticker,
-        on: Annotated[dt.date | None, Field(description="Date of the quote, ISO; default: the simulation date")] = None,
+        date: Annotated[
+            dt.date | None, Field(description="Day of the quote, ISO; default: the simulation date")
+        ] = None,
     ) -> Quote:
         """Return the last daily bar at the close of a date. Look at `days_old`: a quote may be stale."""
-        day = caller.require_known(on, "on") if on else caller.as_of()
+        day = caller.require_known(date, "date") if date else caller.as_of()
         all_bars, origin = self._known(ticker)
         bars = _between(all_bars, None, day)
         if not len(bars):

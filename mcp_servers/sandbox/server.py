@@ -12,7 +12,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, Field, JsonValue
 
-from mcp_servers import caller
+from mcp_servers import caller, toolset
 from mcp_servers.sandbox import limits, tiers
 from mcp_servers.sandbox.outcome import ErrorClass, Outcome, SandboxUnavailable
 from mcp_servers.sandbox.pool import Pool
@@ -97,14 +97,7 @@ def build_server(*, pool: Pool | None = None) -> MCPServer:
     """
     runner = pool or _started_pool()
     turns: WeakValueDictionary[tuple[str, str], asyncio.Semaphore] = WeakValueDictionary()
-    server = MCPServer(
-        "sandbox",
-        title="Python Sandbox",
-        instructions="Runs short numerical Python programs. Random generators are seeded by the task.",
-        log_level="WARNING",
-    )
 
-    @server.tool()
     async def execute_python(code: Code, data: Data = None, timeout_s: Timeout = 5.0) -> Execution:
         """Run Python code in a fresh process with numpy, scipy and pandas, and return its result and output.
 
@@ -122,4 +115,9 @@ def build_server(*, pool: Pool | None = None) -> MCPServer:
                 raise ToolError(str(error)) from error
         return _execution(outcome, runner.tier.name)
 
-    return server
+    return toolset.build(
+        "sandbox",
+        title="Python Sandbox",
+        instructions="Runs short numerical Python programs. Random generators are seeded by the task.",
+        tools=(execute_python,),
+    )

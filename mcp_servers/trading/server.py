@@ -276,4 +276,5 @@ def build_server(*, state_dir: Path | None = None, lake: Lake | None = None) -> 
             tools.advance,
             tools.get_performance,
         ),
+        changing=("open_account", "place_order", "cancel_order", "advance"),
     )

@@ -54,7 +54,7 @@ EVERY_CALL = [
     (edgar, "get_financial_statement", {"ticker": "AAPL", "statement": "income", "fiscal_year": 2019}),
     (yfinance, "list_tickers", {}),
     (yfinance, "get_quote", {"ticker": "SIM-TECH"}),
-    (yfinance, "get_quote", {"ticker": "SIM-TECH", "on": TOMORROW.isoformat()}),
+    (yfinance, "get_quote", {"ticker": "SIM-TECH", "date": TOMORROW.isoformat()}),
     *(
         (yfinance, "get_price_history", {"ticker": "SIM-TECH", "start": "2020-01-01", "interval": interval})
         for interval in ("1d", "1wk", "1mo")

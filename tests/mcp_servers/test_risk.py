@@ -153,7 +153,7 @@ def test_attribution_adds_up(ask: Ask) -> None:
         theta=-365.0,
         vega=300.0,
         volatility_change=0.1,
-        years_passed=2 / 365,
+        days_passed=2,
     )
     assert answer["delta"] == 80 and answer["gamma"] == 10 and answer["theta"] == pytest.approx(-2)
     assert answer["vega"] == pytest.approx(30) and answer["unexplained"] == pytest.approx(-8)

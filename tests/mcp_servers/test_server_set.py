@@ -55,7 +55,7 @@ def test_the_log_tells_the_harness_what_was_asked_and_which_calls_looked_ahead(s
     mine = token(servers, "log")
     url = servers.urls(mine)["yfinance"]
     call(url, "get_quote", {"ticker": "AAPL"})
-    call(url, "get_quote", {"ticker": "AAPL", "on": "2013-01-02"})
+    call(url, "get_quote", {"ticker": "AAPL", "date": "2013-01-02"})
     call(url, "no_such_tool", {})
     first, second, third = servers.log("yfinance", mine)
     assert (first["tool"], first["ok"], first["error"], first["lookahead"]) == ("get_quote", True, None, False)
@@ -193,7 +193,7 @@ def test_a_server_that_runs_alone_has_the_date_it_was_started_with() -> None:
         url = child.stdout.readline().split()[-1]
         quote, refused = (
             call(url, "get_quote", arguments)[0]
-            for arguments in ({"ticker": "AAPL"}, {"ticker": "AAPL", "on": "2013-01-02"})
+            for arguments in ({"ticker": "AAPL"}, {"ticker": "AAPL", "date": "2013-01-02"})
         )
     finally:
         child.terminate()

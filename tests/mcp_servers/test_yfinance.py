@@ -29,7 +29,7 @@ def test_a_stale_quote_says_how_old_it_is(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "field"), [("get_quote", "on"), ("get_price_history", "end"), ("get_statistics", "start")]
+    ("tool", "field"), [("get_quote", "date"), ("get_price_history", "end"), ("get_statistics", "start")]
 )
 def test_a_date_after_the_simulation_date_is_refused(ask: Ask, tool: str, field: str) -> None:
     text = ask(SERVER, tool, as_of=AS_OF, ticker="AAPL", **{field: "2012-09-20"})
