@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from engine.statistics import Estimate, Sample, clustered_mean, interval, weighted_sum
+from engine import intervals
+from engine.intervals import Part, Span
+from engine.statistics import Sample, clustered_mean
 from evaluators.contract import SECTIONS, Section
 
 FULL_MARKS = 100.0
 UNSCORED = ("infra_unavailable", "not_run")
 """States of a task that has no score because of the harness, not of the agent."""
+AROUND_ZERO: frozenset[Section] = frozenset({"crypto_trading"})
+"""Sections whose values are skill around zero, without a lower bound; all others lie in [0, 100]."""
 
 
 class SectionScore(NamedTuple):
@@ -94,34 +98,41 @@ def summarize(
     groups = {section: [r for r in records if r["section"] == section] for section in SECTIONS}
     active = [section for section in SECTIONS if groups[section]]
     share = redistribute(weights, active)
-    estimates: dict[Section, Estimate] = {}
-    sections: dict[Section, SectionScore] = {}
-    for section in active:
-        estimates[section] = _estimate(groups[section])
-        sections[section] = _section(groups[section], estimates[section], share[section])
-    order = list(sections)
-    total = weighted_sum([estimates[name] for name in order], [share[name] for name in order])
-    score = math.fsum(share[name] * sections[name].score for name in order)
+    sections = {section: _section(section, groups[section], share[section]) for section in active}
+    parts = [Part(item.weight, item.score, item.ci95) for item in sections.values()]
+    span = intervals.weighted_sum(parts)
     overall = OverallScore(
-        score=score,
-        se=total.se,
-        ci95=interval(Estimate(score, total.se, total.degrees_of_freedom)),
+        score=math.fsum(item.weight * item.score for item in sections.values()),
+        se=_quadrature(sections.values()),
+        ci95=None if span is None else (clip(span[0]), clip(span[1])),
         n=sum(item.n for item in sections.values()),
         total=sum(item.total for item in sections.values()),
         passed=sum(item.passed for item in sections.values()),
         bounds=(
-            math.fsum(share[name] * sections[name].bounds[0] for name in order),
-            math.fsum(share[name] * sections[name].bounds[1] for name in order),
+            math.fsum(item.weight * item.bounds[0] for item in sections.values()),
+            math.fsum(item.weight * item.bounds[1] for item in sections.values()),
         ),
     )
     return overall, sections
 
 
-def _estimate(records: Sequence[Mapping[str, Any]]) -> Estimate:
-    scored = [record for record in records if record["state"] not in UNSCORED]
-    if not scored:
-        return Estimate(0.0, None, None)
-    return clustered_mean(sample for record in scored for sample in samples_of(record))
+def _quadrature(sections: Iterable[SectionScore]) -> float | None:
+    """Return the standard error of the weighted sum; None when that of a section with weight is unknown."""
+    total = 0.0
+    for item in sections:
+        if item.weight == 0.0:
+            continue
+        if item.se is None:
+            return None
+        total = math.hypot(total, item.weight * item.se)
+    return total
+
+
+def interval_of(section: Section, samples: Sequence[Sample]) -> Span | None:
+    """Return the 95% interval of a section's mean, cut to the 0-100 scale; None with fewer than two families."""
+    if section in AROUND_ZERO:
+        return intervals.around_zero(samples, low=0.0, high=FULL_MARKS)
+    return intervals.bounded(samples, low=0.0, high=FULL_MARKS)
 
 
 def samples_of(record: Mapping[str, Any]) -> list[Sample]:
@@ -136,15 +147,16 @@ def samples_of(record: Mapping[str, Any]) -> list[Sample]:
     return [Sample(item["family"], item["value"], 1.0 / len(finer)) for item in finer]
 
 
-def _section(records: Sequence[Mapping[str, Any]], estimate: Estimate, weight: float) -> SectionScore:
+def _section(section: Section, records: Sequence[Mapping[str, Any]], weight: float) -> SectionScore:
     scored = [record for record in records if record["state"] not in UNSCORED]
     mean = math.fsum(record["value"] for record in scored) / len(scored) if scored else 0.0
     missing = len(records) - len(scored)
     total = math.fsum(record["value"] for record in scored)
+    samples = [sample for record in scored for sample in samples_of(record)]
     return SectionScore(
         score=clip(mean),
-        se=estimate.se,
-        ci95=interval(estimate._replace(value=mean)),
+        se=clustered_mean(samples).se if samples else None,
+        ci95=interval_of(section, samples) if samples else None,
         n=len(scored),
         total=len(records),
         passed=sum(bool(record["passed"]) for record in scored),

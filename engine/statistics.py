@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+ROUNDING = 1e-12
+"""What rounding leaves of a standard error of 0, as a share of the mean."""
+
 
 class Estimate(NamedTuple):
     """A mean with its uncertainty.
@@ -63,26 +66,17 @@ def clustered_mean(samples: Iterable[Sample]) -> Estimate:
     return Estimate(value, math.sqrt(variance), float(groups - 1))
 
 
-def weighted_sum(estimates: Sequence[Estimate], weights: Sequence[float]) -> Estimate:
-    """Return ``sum w_i x_i`` of independent estimates, degrees of freedom by Welch-Satterthwaite."""
-    value = math.fsum(weight * item.value for weight, item in zip(weights, estimates, strict=True))
-    known = [(w, e.se, e.degrees_of_freedom) for w, e in zip(weights, estimates, strict=True) if w > 0]
-    if any(se is None for _, se, _ in known):
-        return Estimate(value, None, None)
-    parts = [((w * se) ** 2, df) for w, se, df in known if se is not None and df is not None]
-    variance = math.fsum(part for part, _ in parts)
-    if variance == 0.0:
-        return Estimate(value, 0.0, math.inf)
-    freedom = variance**2 / math.fsum(part**2 / df for part, df in parts if part > 0)
-    return Estimate(value, math.sqrt(variance), freedom)
-
-
 def interval(estimate: Estimate, *, low: float = 0.0, high: float = 100.0) -> tuple[float, float] | None:
     """Return the 95% Student-t interval, cut to the scale; None when the standard error is unknown."""
     if estimate.se is None or estimate.degrees_of_freedom is None:
         return None
     half = student_t_quantile(estimate.degrees_of_freedom) * estimate.se
     return min(high, max(low, estimate.value - half)), max(low, min(high, estimate.value + half))
+
+
+def without_spread(estimate: Estimate) -> bool:
+    """Return whether all families had the same mean, but for rounding: Student's t says nothing about such a sample."""
+    return estimate.se is not None and estimate.se <= ROUNDING * max(1.0, abs(estimate.value))
 
 
 def student_t_quantile(degrees_of_freedom: float, probability: float = 0.975) -> float:
@@ -103,7 +97,8 @@ class PairedDifference(NamedTuple):
         Mean of first minus second.
     se, half_width, p_value
         Standard error, half of the 95% interval, and two-sided p value by Student's t; None with fewer than two
-        families.
+        families. Where all families differ by the same amount Student's t says nothing: the half width is None, and
+        the p value is that of the sign test.
     n
         Cells compared.
     """
@@ -129,8 +124,9 @@ def tested(difference: Estimate, *, n: int) -> PairedDifference:
     value, se, freedom = difference
     if se is None or freedom is None:
         return PairedDifference(value, None, None, None, n)
-    if se == 0.0:
-        return PairedDifference(value, 0.0, 0.0, 1.0 if value == 0.0 else 0.0, n)
+    if without_spread(difference):
+        # families, one more than the degrees of freedom, all of one sign: 2 x 2^-families
+        return PairedDifference(value, se, None, 1.0 if abs(value) <= ROUNDING else 2.0**-freedom, n)
     from scipy.special import stdtr
 
     p_value = 2.0 * float(stdtr(freedom, -abs(value / se)))

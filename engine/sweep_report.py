@@ -110,7 +110,7 @@ def row(each: Comparison) -> dict[str, Any]:
         "p": "n/a" if p_value is None else probability(p_value),
         "holm": "n/a" if each.p_adjusted is None else probability(each.p_adjusted),
         "significant": each.p_adjusted is not None and each.p_adjusted < LEVEL,
-        "detectable": "n/a" if se is None else f"{minimum_detectable_difference(se):.4f}",
+        "detectable": f"{minimum_detectable_difference(se):.4f}" if se else "n/a",
         "n": f"{n:,}",
     }
 

@@ -122,13 +122,12 @@ def bars(values: Mapping[str, float], *, unit: str, maximum: float | None = None
     return drawn[0]
 
 
-def comparison(rows: Sequence[tuple[str, float, float | None]], *, unit: str) -> str:
-    """Return points with 95% error bars, one for each name, on a common axis with 0 marked."""
+def comparison(rows: Sequence[tuple[str, float, tuple[float, float] | None]], *, unit: str) -> str:
+    """Return points with their 95% intervals, one for each name, on a common axis with 0 marked."""
     with figure(5.2, 3.0) as (_, axes, drawn):
-        for place, (_, value, half_width) in enumerate(rows):
-            axes.errorbar(
-                place, value, yerr=half_width, fmt="o", color=SERIES[place % len(SERIES)], capsize=5, markersize=7
-            )
+        for place, (_, value, span) in enumerate(rows):
+            reach = None if span is None else [[value - span[0]], [span[1] - value]]
+            axes.errorbar(place, value, yerr=reach, fmt="o", color=SERIES[place % len(SERIES)], capsize=5, markersize=7)
             axes.annotate(
                 f"{round(value, 1) + 0.0:.1f}", (place, value), xytext=(9, 0), textcoords="offset points", va="center"
             )

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine import results
+from engine.intervals import around_zero
 from engine.report import charts
 from engine.score import clip, samples_of
-from engine.statistics import clustered_mean, student_t_quantile
+from engine.statistics import clustered_mean
 
 SHOWN_CHARACTERS = 12_000
 FULL_MESSAGES = 8
@@ -90,11 +91,9 @@ def _crypto(records: list[dict[str, Any]]) -> dict[str, Any] | None:
     }
 
 
-def _skill(name: str, records: list[dict[str, Any]]) -> tuple[str, float, float | None]:
-    estimate = clustered_mean(sample for record in records for sample in samples_of(record))
-    if estimate.se is None or estimate.degrees_of_freedom is None:
-        return name, estimate.value, None
-    return name, estimate.value, student_t_quantile(estimate.degrees_of_freedom) * estimate.se
+def _skill(name: str, records: list[dict[str, Any]]) -> tuple[str, float, tuple[float, float] | None]:
+    samples = [sample for record in records for sample in samples_of(record)]
+    return name, clustered_mean(samples).value, around_zero(samples)
 
 
 def _equity_paths(records: list[dict[str, Any]]) -> list[list[float]]:

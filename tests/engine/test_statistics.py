@@ -76,3 +76,16 @@ def test_holm_matches_the_example_worked_by_hand():
 def test_minimum_detectable_difference_of_a_two_sided_test():
     # (1.959964 + 0.841621) x se
     assert statistics.minimum_detectable_difference(2.0) == pytest.approx(5.603170, abs=1e-5)
+
+
+@pytest.mark.parametrize(("gap", "p_value"), [(100.0, 2.0**-7), (-1 / 3, 2.0**-7), (0.0, 1.0)])
+def test_equal_differences_are_judged_by_their_signs_and_have_no_interval(gap, p_value):
+    # eight families of one sign: two-sided sign test, 2 x (1/2)^8
+    first = {str(i): Sample(str(i), 7.0 * i + gap) for i in range(8)}
+    second = {str(i): Sample(str(i), 7.0 * i) for i in range(8)}
+    result = statistics.paired_difference(first, second)
+    assert result.difference == pytest.approx(gap, abs=1e-12)
+    assert result.p_value == pytest.approx(p_value)
+    if gap:
+        assert result.p_value == pytest.approx(scipy.stats.binomtest(8, 8).pvalue)
+    assert result.half_width is None
