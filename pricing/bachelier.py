@@ -12,8 +12,10 @@ from jax.typing import ArrayLike
 from pricing.black_scholes import Greeks
 from pricing.inputs import broadcast, require
 from pricing.normal import density, mills_ratio
+from pricing.signature import labelled
 
 
+@labelled
 def price(
     *,
     forward: ArrayLike,
@@ -51,6 +53,7 @@ def price(
     return value
 
 
+@labelled
 def greeks(
     *,
     forward: ArrayLike,

@@ -13,6 +13,7 @@ from jax.typing import ArrayLike
 
 from pricing import fourier, heston
 from pricing.inputs import broadcast, require
+from pricing.signature import labelled
 
 
 class Jumps(NamedTuple):
@@ -70,6 +71,7 @@ def _price(*arguments: jax.Array) -> jax.Array:
     return jnp.where(expired, intrinsic, value).reshape(shape)
 
 
+@labelled
 def price(
     *,
     spot: ArrayLike,

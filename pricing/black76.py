@@ -11,8 +11,10 @@ from jax.typing import ArrayLike
 
 from pricing import black_scholes
 from pricing.black_scholes import Greeks
+from pricing.signature import labelled
 
 
+@labelled
 def price(
     *,
     forward: ArrayLike,
@@ -53,6 +55,7 @@ def price(
     )
 
 
+@labelled
 def greeks(
     *,
     forward: ArrayLike,

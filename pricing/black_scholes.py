@@ -28,6 +28,7 @@ from pricing.inputs import broadcast, require
 from pricing.moneyness import log_forward_over_strike
 from pricing.native import batch
 from pricing.out_of_the_money import intrinsic, out_of_the_money
+from pricing.signature import labelled
 
 
 class Greeks(NamedTuple):
@@ -264,6 +265,7 @@ _price_and_greeks_compiled = jax.jit(_price_and_greeks)
 _all_greeks_compiled = jax.jit(_all_greeks)
 
 
+@labelled
 def price(
     *,
     spot: ArrayLike,
@@ -309,6 +311,7 @@ def price(
     return value
 
 
+@labelled
 def greeks(
     *,
     spot: ArrayLike,
@@ -328,6 +331,7 @@ def greeks(
     return value
 
 
+@labelled
 def price_and_greeks(
     *,
     spot: ArrayLike,
@@ -347,6 +351,7 @@ def price_and_greeks(
     return value
 
 
+@labelled
 def all_greeks(
     *,
     spot: ArrayLike,

@@ -11,6 +11,7 @@ from jax.typing import ArrayLike
 
 from pricing import black_scholes, heston
 from pricing.least_squares import minimize
+from pricing.signature import labelled
 
 _ITERATIONS = 50
 _LARGEST_CORRELATION = 0.999
@@ -54,6 +55,7 @@ def _fit(market: dict[str, jax.Array], price: jax.Array, weight: jax.Array, star
     return Calibration(p, residuals(solution.x), solution.steepness, feller)
 
 
+@labelled
 def fit_heston(
     *,
     spot: ArrayLike,

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from jax.typing import ArrayLike
+from numpy.typing import NDArray
+
+from pricing.inputs import broadcast
+from pricing.signature import checked
 
 Floats = NDArray[np.float64]
 
@@ -62,6 +66,7 @@ class Quotes(NamedTuple):
         )
 
 
+@checked
 def build(
     *,
     strike: ArrayLike,
@@ -79,10 +84,15 @@ def build(
         When shapes do not broadcast, a strike or time is not above zero, a price is negative or not a number, bid
         exceeds ask, or an option is quoted twice.
     """
-    columns = np.broadcast_arrays(
-        *(np.asarray(value, float) for value in (strike, time_to_expiry, is_call, bid, ask, open_interest))
-    )
-    strikes, times, kinds, bids, asks, interest = (np.ravel(column) for column in columns)
+    named = {
+        "strike": strike,
+        "time_to_expiry": time_to_expiry,
+        "bid": bid,
+        "ask": ask,
+        "open_interest": open_interest,
+    }
+    columns = (np.ravel(np.asarray(column)) for column in broadcast(named, is_call))
+    strikes, times, bids, asks, interest, kinds = (column.astype(float) for column in columns)
     for name, values, lowest in (("strike", strikes, True), ("time_to_expiry", times, True), ("bid", bids, False)):
         wrong = ~np.isfinite(values) | (values <= 0.0 if lowest else values < 0.0)
         if wrong.any():
@@ -91,7 +101,7 @@ def build(
     if crossed.any():
         raise ValueError(f"ask must be finite and at least the bid {bids[crossed][0]!r}, got {asks[crossed][0]!r}")
     order = np.lexsort((kinds, strikes, times))
-    quotes = Quotes(strikes, times, kinds != 0.0, bids, asks, interest).where(order)
+    quotes = Quotes(strikes, times, kinds == 1.0, bids, asks, interest).where(order)
     same = (np.diff(quotes.strike) == 0.0) & (np.diff(quotes.time_to_expiry) == 0.0)
     same &= quotes.is_call[1:] == quotes.is_call[:-1]
     if same.any():
@@ -99,6 +109,7 @@ def build(
     return quotes
 
 
+@checked
 def liquid(
     quotes: Quotes,
     *,
@@ -156,6 +167,7 @@ class Parity(NamedTuple):
         return self.lowest_forward <= self.forward <= self.highest_forward
 
 
+@checked
 def parity(
     quotes: Quotes, time_to_expiry: float, *, discount: float | None = None, near: float = 0.1, smallest_pairs: int = 3
 ) -> Parity:
@@ -200,6 +212,7 @@ def parity(
     return Parity(float(time_to_expiry), discount, forward, lowest, highest, int(strike.size))
 
 
+@checked
 def implied_rate(quotes: Quotes, *, near: float = 0.1) -> float:
     """One interest rate per year for all expiries: the mean of their parity rates, weighted by what each can tell.
 
@@ -238,6 +251,7 @@ def _synthetic_forwards(quotes: Quotes) -> tuple[Floats, Floats, Floats]:
     return strike, calls.bid[of_call] - puts.ask[of_put], calls.ask[of_call] - puts.bid[of_put]
 
 
+@checked
 def out_of_the_money(quotes: Quotes, parities: Sequence[Parity]) -> NDArray[np.bool_]:
     """Tell which quotes are calls above or puts below the forward of their expiry, shape ``[quotes]``."""
     forward = forwards(quotes, parities)
@@ -245,6 +259,7 @@ def out_of_the_money(quotes: Quotes, parities: Sequence[Parity]) -> NDArray[np.b
     return wanted
 
 
+@checked
 def forwards(quotes: Quotes, parities: Sequence[Parity]) -> Floats:
     """Look up the forward of each quote's expiry, shape ``[quotes]``; NaN where there is none."""
     known = {p.time_to_expiry: p.forward for p in parities}

@@ -17,6 +17,7 @@ from jax.typing import ArrayLike
 
 from pricing import fourier
 from pricing.inputs import broadcast, require
+from pricing.signature import labelled
 
 
 class Parameters(NamedTuple):
@@ -107,6 +108,7 @@ def _price(*arguments: jax.Array) -> jax.Array:
     return jnp.where(expired, intrinsic, value).reshape(shape)
 
 
+@labelled
 def price(
     *,
     spot: ArrayLike,

@@ -25,6 +25,7 @@ from pricing.native import batch
 from pricing.normal import density, mills_ratio, rough_quantile_from_log
 from pricing.out_of_the_money import intrinsic, out_of_the_money
 from pricing.rational_cubic import Segment, interpolate
+from pricing.signature import labelled
 
 _SQRT_THREE = math.sqrt(3.0)
 _SQRT_HALF_PI = math.sqrt(0.5 * math.pi)
@@ -70,6 +71,7 @@ class ImpliedVolatility(NamedTuple):
     status: jax.Array
 
 
+@labelled
 def solve(
     *,
     price: ArrayLike,

@@ -18,6 +18,7 @@ from pricing import black_scholes
 from pricing.bates import Jumps, require_jumps
 from pricing.heston import option_arguments
 from pricing.inputs import broadcast, is_traced, require
+from pricing.signature import labelled
 
 _TERMS_IN_TRACED_CODE = 64
 
@@ -72,6 +73,7 @@ def _series(*arguments: jax.Array, terms: int) -> Series:
     return Series(price.reshape(shape), remainder.reshape(shape))
 
 
+@labelled
 def series(
     *,
     spot: ArrayLike,
@@ -97,6 +99,7 @@ def series(
     return answer
 
 
+@labelled
 def price(
     *,
     spot: ArrayLike,

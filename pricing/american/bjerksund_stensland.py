@@ -18,6 +18,7 @@ from jax.typing import ArrayLike
 from pricing import black_scholes
 from pricing.american.arguments import Put, as_put, checked, require_single_boundary
 from pricing.normal import cdf
+from pricing.signature import labelled
 
 _SPLIT = 0.5 * (math.sqrt(5.0) - 1.0)
 _CORRELATION = math.sqrt(_SPLIT)
@@ -154,6 +155,7 @@ def _price(arguments: tuple[jax.Array, ...]) -> jax.Array:
     return jnp.where(jnp.isnan(european), jnp.nan, jnp.maximum(value, european))
 
 
+@labelled
 def bjerksund_stensland_price(
     *,
     spot: ArrayLike,

@@ -29,6 +29,7 @@ from pricing.american.boundary import (
 )
 from pricing.black_scholes import Greeks
 from pricing.inputs import require
+from pricing.signature import labelled
 
 _BLOCK = 512
 
@@ -190,6 +191,7 @@ def _in_blocks(function: object, scheme: Scheme, arguments: tuple[jax.Array, ...
     return unpadded
 
 
+@labelled
 def price(
     *,
     spot: ArrayLike,
@@ -242,6 +244,7 @@ def price(
     return value
 
 
+@labelled
 def greeks(
     *,
     spot: ArrayLike,
@@ -272,6 +275,7 @@ def greeks(
     return value
 
 
+@labelled
 def exercise_boundary(
     *,
     strike: ArrayLike,

@@ -11,6 +11,7 @@ from jax.typing import ArrayLike
 from pricing.american.boundary import ACCURATE, Scheme
 from pricing.american.collocation import price as american_price
 from pricing.inputs import broadcast, require
+from pricing.signature import labelled
 
 _LOWEST, _HIGHEST = 0.005, 8.0
 _HALVINGS = 46
@@ -44,6 +45,7 @@ def _solve(*arguments: jax.Array, scheme: Scheme) -> jax.Array:
     return jnp.where(answered, 0.5 * (low + high), jnp.nan)
 
 
+@labelled
 def implied_volatility(
     *,
     price: ArrayLike,

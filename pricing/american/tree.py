@@ -16,6 +16,7 @@ from jax.typing import ArrayLike
 
 from pricing.american.arguments import checked
 from pricing.inputs import require
+from pricing.signature import labelled
 
 
 def _probability(d: jax.Array, steps: int) -> jax.Array:
@@ -77,6 +78,7 @@ def _extrapolated(
     return value.reshape(shape)
 
 
+@labelled
 def tree_price(
     *,
     spot: ArrayLike,

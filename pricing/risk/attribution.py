@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pricing.signature import checked
+
 
 @dataclass(frozen=True)
 class Attribution:
@@ -33,6 +35,7 @@ class Attribution:
     unexplained: float
 
 
+@checked
 def attribution(
     *,
     total: float,

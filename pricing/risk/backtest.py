@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pricing.risk.estimate import require_confidence
+from pricing.signature import checked, labelled
 
 
 class CoverageTest(NamedTuple):
@@ -26,12 +27,14 @@ class CoverageTest(NamedTuple):
     p_value: float
 
 
+@labelled
 def exceedances(profit_and_loss: ArrayLike, value_at_risk: ArrayLike) -> NDArray[np.bool_]:
     """Days whose loss was larger than the forecast, both shape ``[days]``."""
     found: NDArray[np.bool_] = -np.asarray(profit_and_loss, float) > np.asarray(value_at_risk, float)
     return found
 
 
+@checked
 def kupiec(exceeded: ArrayLike, *, confidence: float) -> CoverageTest:
     """Test unconditional coverage, that exceedances are as frequent as they should be (Kupiec 1995).
 
@@ -55,6 +58,7 @@ def kupiec(exceeded: ArrayLike, *, confidence: float) -> CoverageTest:
     return CoverageTest(statistic, _chi_squared_tail(statistic, 1))
 
 
+@checked
 def christoffersen_independence(exceeded: ArrayLike) -> CoverageTest:
     """Test independence, that an exceedance today says nothing about tomorrow (Christoffersen 1998).
 
@@ -70,6 +74,7 @@ def christoffersen_independence(exceeded: ArrayLike) -> CoverageTest:
     return CoverageTest(statistic, _chi_squared_tail(statistic, 1))
 
 
+@checked
 def christoffersen(exceeded: ArrayLike, *, confidence: float) -> CoverageTest:
     """Test conditional coverage, right frequency and independence together; two degrees of freedom."""
     statistic = kupiec(exceeded, confidence=confidence).statistic + christoffersen_independence(exceeded).statistic

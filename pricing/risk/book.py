@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pricing.inputs import require
 from pricing.native import batch
 from pricing.normal import density, mills_ratio
+from pricing.signature import checked
 from pricing.strategy.leg import Leg
 
 _BLOCK = 16384
@@ -53,6 +54,7 @@ class Book(NamedTuple):
     volatility: ArrayLike
 
 
+@checked
 def book_of(legs: Sequence[Leg], *, underlying: Sequence[int] | int = 0) -> Book:
     """Book of strategy legs, each with its own time and volatility, on one underlying or on one each.
 
@@ -79,6 +81,7 @@ def book_of(legs: Sequence[Leg], *, underlying: Sequence[int] | int = 0) -> Book
     )
 
 
+@checked
 def revalue(
     book: Book,
     *,

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pricing.risk.estimate import value_at_risk
+from pricing.signature import checked
 
 
+@checked
 def component_value_at_risk(
     profit_by_part: ArrayLike, *, confidence: float = 0.95, bandwidth: float = 0.005
 ) -> NDArray[np.float64]:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pricing.signature import checked
+
 
 class Estimate(NamedTuple):
     """A number from a sample, with its precision.
@@ -28,6 +30,7 @@ class Estimate(NamedTuple):
     standard_error: float
 
 
+@checked
 def value_at_risk(profit_and_loss: ArrayLike, *, confidence: float = 0.95) -> Estimate:
     """Loss that is exceeded with probability ``1 - confidence``.
 
@@ -67,6 +70,7 @@ def value_at_risk(profit_and_loss: ArrayLike, *, confidence: float = 0.95) -> Es
     return Estimate(float(value), error)
 
 
+@checked
 def expected_shortfall(profit_and_loss: ArrayLike, *, confidence: float = 0.95) -> Estimate:
     """Mean loss in the worst ``1 - confidence`` of the outcomes.
 

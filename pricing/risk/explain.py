@@ -10,6 +10,7 @@ from jax.typing import ArrayLike
 
 from pricing import black_scholes
 from pricing.risk.attribution import Attribution, attribution
+from pricing.signature import checked
 from pricing.strategy.leg import Leg
 
 
@@ -35,6 +36,7 @@ class Move:
     years: float = 0.0
 
 
+@checked
 def explain(
     legs: Sequence[Leg], move: Move, *, spot: float, rate: float = 0.0, dividend_yield: float = 0.0
 ) -> Attribution:

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pricing.risk.estimate import require_confidence
+from pricing.signature import checked
 
 _NORMAL = NormalDist()
 
 
+@checked
 def normal_value_at_risk(
     *, standard_deviation: float, mean: float = 0.0, confidence: float = 0.95, horizon: float = 1.0
 ) -> float:
@@ -36,6 +38,7 @@ def normal_value_at_risk(
     return standard_deviation * math.sqrt(horizon) * _NORMAL.inv_cdf(confidence) - mean * horizon
 
 
+@checked
 def normal_expected_shortfall(
     *, standard_deviation: float, mean: float = 0.0, confidence: float = 0.95, horizon: float = 1.0
 ) -> float:
@@ -46,6 +49,7 @@ def normal_expected_shortfall(
     return standard_deviation * math.sqrt(horizon) * tail - mean * horizon
 
 
+@checked
 def cornish_fisher_value_at_risk(
     *,
     standard_deviation: float,
@@ -119,6 +123,7 @@ class DeltaNormal:
     standalone: NDArray[np.float64]
 
 
+@checked
 def delta_normal_value_at_risk(
     *, exposure: ArrayLike, covariance: ArrayLike, confidence: float = 0.95, horizon: float = 1.0
 ) -> DeltaNormal:

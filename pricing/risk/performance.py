@@ -7,7 +7,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pricing.signature import checked, labelled
 
+
+@checked
 def sharpe_ratio(returns: ArrayLike, *, periods_per_year: float, risk_free_rate: float = 0.0) -> float:
     """Annualised mean excess return over its sample standard deviation.
 
@@ -32,6 +35,7 @@ def sharpe_ratio(returns: ArrayLike, *, periods_per_year: float, risk_free_rate:
     return float(excess.mean()) / deviation * math.sqrt(periods_per_year)
 
 
+@checked
 def sortino_ratio(returns: ArrayLike, *, periods_per_year: float, target_rate: float = 0.0) -> float:
     """Annualised mean return above a target over the downside deviation.
 
@@ -57,6 +61,7 @@ def sortino_ratio(returns: ArrayLike, *, periods_per_year: float, target_rate: f
     return mean / downside * math.sqrt(periods_per_year)
 
 
+@labelled
 def drawdown(equity: ArrayLike) -> NDArray[np.float64]:
     """Loss from the highest equity so far, as a fraction of it, >= 0; shape ``[periods]``."""
     values = np.asarray(equity, float)
@@ -66,6 +71,7 @@ def drawdown(equity: ArrayLike) -> NDArray[np.float64]:
     return fallen
 
 
+@checked
 def max_drawdown(equity: ArrayLike) -> float:
     """Deepest :func:`drawdown`; 0.25 is a loss of a quarter from the peak."""
     return float(drawdown(equity).max())

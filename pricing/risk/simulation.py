@@ -13,6 +13,7 @@ from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
 from pricing.risk.book import Book, revalue
+from pricing.signature import checked
 
 TRADING_DAYS_PER_YEAR = 252.0
 
@@ -65,6 +66,7 @@ class Jumps:
 ReturnModel: TypeAlias = Gaussian | StudentT | Jumps
 
 
+@checked
 def simulate_log_returns(
     key: jax.Array,
     *,
@@ -131,6 +133,7 @@ def simulate_log_returns(
     return jnp.asarray(np.broadcast_to(centre, sigma.shape))[None, :] + scale * shocks + jumps
 
 
+@checked
 def stressed_correlation(correlation: ArrayLike, change: float) -> NDArray[np.float64]:
     """Correlation matrix moved towards one (``change`` > 0) or towards zero (< 0).
 
@@ -144,6 +147,7 @@ def stressed_correlation(correlation: ArrayLike, change: float) -> NDArray[np.fl
     return moved
 
 
+@checked
 def simulated_profits(
     key: jax.Array,
     book: Book,
@@ -188,6 +192,7 @@ def simulated_profits(
     return _profits(book, np.asarray(spot, float), np.exp(np.asarray(returns)), years, rate, dividend_yield)
 
 
+@checked
 def historical_profits(
     book: Book,
     *,

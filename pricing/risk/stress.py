@@ -9,6 +9,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from pricing.risk.book import Book, revalue
+from pricing.signature import checked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +84,7 @@ class StressOutcome:
     profit_and_loss: float
 
 
+@checked
 def stress(
     book: Book,
     *,

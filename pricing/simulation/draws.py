@@ -8,6 +8,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
+from pricing.signature import checked
 from pricing.simulation.sobol import BITS, directions
 
 
@@ -29,6 +30,7 @@ class Draws(enum.Enum):
     SOBOL = "sobol"
 
 
+@checked
 def uniforms(key: jax.Array, *, dimensions: int, paths: int, draws: Draws = Draws.RANDOM) -> jax.Array:
     """Numbers strictly between 0 and 1, float64, shape ``[dimensions, paths]``.
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
+from pricing.signature import checked
 from pricing.simulation.draws import Draws
 
 
@@ -26,6 +27,7 @@ class Estimate(NamedTuple):
     standard_error: jax.Array
 
 
+@checked
 def estimate(
     values: jax.Array,
     *,

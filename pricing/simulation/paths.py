@@ -19,6 +19,7 @@ from jax.typing import ArrayLike
 from pricing.bates import Jumps, require_jumps
 from pricing.heston import Parameters, require_parameters
 from pricing.inputs import require
+from pricing.signature import checked
 from pricing.simulation.draws import Draws, uniforms
 
 _SWITCH = 1.5
@@ -47,6 +48,7 @@ class Paths(NamedTuple):
     variance: jax.Array
 
 
+@checked
 def heston(
     key: jax.Array,
     *,
@@ -97,6 +99,7 @@ def heston(
     return answer
 
 
+@checked
 def merton(
     key: jax.Array,
     *,

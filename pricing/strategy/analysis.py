@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from pricing import black_scholes
+from pricing.signature import checked
 from pricing.strategy.distribution import TerminalDistribution
 from pricing.strategy.horizon import HorizonOutcome, first_expiry_outcome
 from pricing.strategy.leg import Leg
@@ -89,6 +90,7 @@ class Analysis:
         return math.isinf(self.max_loss)
 
 
+@checked
 def analyze(
     legs: Sequence[Leg],
     *,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from pricing.signature import checked
 from pricing.strategy.leg import Kind, Leg
 from pricing.strategy.payoff import payoff
 
@@ -30,6 +31,7 @@ class Margin:
     buying_power: float
 
 
+@checked
 def margin(legs: Sequence[Leg], *, spot: float, naked_rate: float = 0.20, minimum_rate: float = 0.10) -> Margin:
     """Margin of option and stock legs held together.
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import reduce
 from math import gcd
 
+from pricing.signature import checked
 from pricing.strategy.leg import Leg
 from pricing.strategy.payoff import exact
 
@@ -81,6 +82,7 @@ _PATTERNS: dict[str, tuple[str, str]] = {
 }
 
 
+@checked
 def classify(legs: Sequence[Leg]) -> Structure:
     """Name a position; ratios and the order of strikes decide, prices do not.
 

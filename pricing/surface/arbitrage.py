@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
+from pricing.signature import checked
 from pricing.surface.svi import GRID
 
 TotalVariance = Callable[[jax.Array, jax.Array], jax.Array]
@@ -39,6 +40,7 @@ class Arbitrage(NamedTuple):
         return self.smallest_density >= 0.0 and self.smallest_rise >= -_ROUNDING
 
 
+@checked
 def check(surface: TotalVariance, times: ArrayLike) -> Arbitrage:
     """Check total variance ``surface(log_moneyness, time)`` at ``times`` (ascending) and log-moneyness -1.5 to 1.5.
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pricing.signature import checked
 
+
+@checked
 def iv_rank(current: float, history: ArrayLike) -> float:
     """Position of ``current`` between the lowest (0) and the highest (100) of ``history``, beyond for new extremes.
 
@@ -16,6 +19,7 @@ def iv_rank(current: float, history: ArrayLike) -> float:
     return 100.0 * (current - low) / (high - low) if high > low else float("nan")
 
 
+@checked
 def iv_percentile(current: float, history: ArrayLike) -> float:
     """Per cent of ``history`` strictly below ``current``; NaN and errors as in :func:`iv_rank`."""
     return 100.0 * float(np.mean(_known(history) < current))

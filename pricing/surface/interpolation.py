@@ -17,6 +17,7 @@ from jax.typing import ArrayLike
 
 from pricing import normal
 from pricing.inputs import require
+from pricing.signature import checked, labelled
 from pricing.surface.svi import SVI, svi_total_variance
 
 
@@ -38,6 +39,7 @@ class Surface(NamedTuple):
     curve: SVI
 
     @classmethod
+    @checked
     def of(cls, *, time: Sequence[float], forward: Sequence[float], curves: Sequence[SVI]) -> Surface:
         """Collect curves; ``ValueError`` when times are not ascending and positive or the lengths differ."""
         if not len(time) == len(forward) == len(curves) or not time:
@@ -50,6 +52,7 @@ class Surface(NamedTuple):
         return cls(jnp.asarray(time, float), jnp.asarray(forward, float), stacked)
 
 
+@labelled
 def total_variance(surface: Surface, log_moneyness: ArrayLike, time: ArrayLike) -> jax.Array:
     """Total variance at any log-moneyness and time > 0 (``ValueError``), which broadcast."""
     require("time", time, above=0.0)
@@ -72,11 +75,13 @@ def _total_variance(surface: Surface, log_moneyness: jax.Array, time: jax.Array)
     return jnp.where(t < surface.time[0], low * (t / surface.time[0]), beyond)
 
 
+@labelled
 def forward_at(surface: Surface, time: ArrayLike) -> jax.Array:
     """Forward of the underlying, constant outside the expiries."""
     return jnp.exp(jnp.interp(jnp.asarray(time, float), surface.time, jnp.log(surface.forward)))
 
 
+@labelled
 def volatility(surface: Surface, strike: ArrayLike, time: ArrayLike) -> jax.Array:
     """Black volatility at ``strike`` > 0 and ``time`` > 0 (``ValueError``), which broadcast."""
     require("strike", strike, above=0.0)
@@ -84,17 +89,20 @@ def volatility(surface: Surface, strike: ArrayLike, time: ArrayLike) -> jax.Arra
     return jnp.sqrt(total_variance(surface, k, time) / jnp.asarray(time, float))
 
 
+@labelled
 def at_the_money_volatility(surface: Surface, time: ArrayLike) -> jax.Array:
     """Volatility where strike equals forward: the term structure."""
     return jnp.sqrt(total_variance(surface, jnp.zeros_like(jnp.asarray(time, float)), time) / jnp.asarray(time, float))
 
 
+@checked
 def skew(surface: Surface, time: float) -> jax.Array:
     """Slope of volatility in log-moneyness at the money: negative where low strikes cost more."""
     slope: jax.Array = jax.grad(lambda k: jnp.sqrt(total_variance(surface, k, time) / time))(0.0)
     return slope
 
 
+@checked
 def strike_at_delta(surface: Surface, delta: float, time: float) -> jax.Array:
     """Strike whose option has the given forward delta: positive for calls, negative for puts.
 
@@ -117,6 +125,7 @@ def strike_at_delta(surface: Surface, delta: float, time: float) -> jax.Array:
     return forward_at(surface, time) * jnp.exp(0.5 * (low + high))
 
 
+@checked
 def risk_reversal(surface: Surface, time: float, delta: float = 0.25) -> jax.Array:
     """Volatility of the call less that of the put with the given absolute delta."""
     call, put = (volatility(surface, strike_at_delta(surface, d, time), time) for d in (delta, -delta))

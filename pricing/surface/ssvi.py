@@ -15,6 +15,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from pricing.least_squares import minimize
+from pricing.signature import checked, labelled
 
 _ITERATIONS = 60
 
@@ -39,6 +40,7 @@ class SSVI(NamedTuple):
     gamma: jax.Array
 
 
+@labelled
 def ssvi_total_variance(surface: SSVI, log_moneyness: ArrayLike, time: ArrayLike) -> jax.Array:
     """Total variance at any time: theta is linear in time between expiries, from 0 at time 0, and beyond the last."""
     t = jnp.asarray(time)
@@ -71,6 +73,7 @@ def _fit(
     return _parameters(minimize(residuals, start, iterations=_ITERATIONS).x, time)
 
 
+@checked
 def fit_ssvi(
     *, log_moneyness: ArrayLike, time_to_expiry: ArrayLike, total_variance: ArrayLike, tolerance: ArrayLike = 1.0
 ) -> SSVI:

@@ -16,6 +16,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from pricing.least_squares import minimize
+from pricing.signature import labelled
 
 GRID = tuple(float(k) for k in np.linspace(-1.5, 1.5, 121))
 """Log-moneyness at which curves are kept free of arbitrage and checked."""
@@ -71,12 +72,14 @@ class SVIFit(NamedTuple):
     smallest_calendar_gap: jax.Array
 
 
+@labelled
 def svi_total_variance(curve: SVI, log_moneyness: ArrayLike) -> jax.Array:
     """Total variance at ``log_moneyness``; both broadcast."""
     k = jnp.asarray(log_moneyness) - curve.m
     return curve.a + curve.b * (curve.rho * k + jnp.sqrt(k * k + curve.sigma**2))
 
 
+@labelled
 def svi_density(curve: SVI, log_moneyness: ArrayLike) -> jax.Array:
     """Gatheral's g: 0 or more wherever butterflies cost nothing or more."""
     x = jnp.asarray(log_moneyness)
@@ -154,6 +157,7 @@ def _fit(k: jax.Array, variance: jax.Array, weight: jax.Array, earlier: SVI, wit
     return SVIFit(curve, residual, svi_density(curve, grid).min(), gap)
 
 
+@labelled
 def fit_svi(
     *, log_moneyness: ArrayLike, total_variance: ArrayLike, tolerance: ArrayLike = 1.0, earlier: SVI | None = None
 ) -> SVIFit:
