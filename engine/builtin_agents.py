@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from engine import agent_process
+from engine import agent_process, shipped
 from engine.agent_client import A2AAgent, connect
 from engine.agent_failure import AgentFailure
 
@@ -63,11 +63,7 @@ NAMES: tuple[str, ...] = tuple(sorted(BUILTIN_AGENTS))
 
 def locate_programs() -> Path:
     """Return the folder of agent programs: beside the packages in a checkout, inside ``engine`` when installed."""
-    engine = Path(__file__).resolve().parent
-    for folder in (engine.parent / "agents", engine / "_programs" / "agents"):
-        if (folder / "a2a_service.py").is_file():
-            return folder
-    raise FileNotFoundError("the agent programs are missing from this installation")
+    return shipped.folder("agents")
 
 
 def lookup(name: str) -> BuiltinAgent:

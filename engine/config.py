@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from engine import shipped
 from engine.errors import ConfigError
 from evaluators.contract import SECTIONS, Section
 from evaluators.registry import DATASETS
@@ -147,16 +148,17 @@ def nearest(word: str, names: Any) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def load(path: Path) -> RunConfig:
-    """Read a config file.
+def load(path: str | Path) -> RunConfig:
+    """Read a config: a file, or one that is shipped, by name (:func:`engine.shipped.config_file`).
 
     Raises
     ------
     ConfigError
         One line that names the file, the field, the value and what would be right.
     """
+    file = shipped.config_file(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read config {path}: {error}") from error
     try:

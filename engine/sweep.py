@@ -80,7 +80,7 @@ def run_sweep(
     ConfigError
         For a bad config, or a folder that holds another sweep.
     """
-    config = load(Path(config_path))
+    config = load(config_path)
     from engine import sweep_shard, sweep_store
 
     shards = sweep_shard.plan(config)

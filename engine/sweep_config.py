@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from engine import shipped
 from engine.config import Record, explain
 from engine.errors import ConfigError
 
@@ -124,16 +125,17 @@ class SweepConfig(Record):
         return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def load(path: Path) -> SweepConfig:
-    """Return the sweep of a YAML file.
+def load(path: str | Path) -> SweepConfig:
+    """Return the sweep of a YAML file, or of a shipped one by name (:func:`engine.shipped.config_file`).
 
     Raises
     ------
     ConfigError
         When the file cannot be read, or a key or value is wrong; one line that names it.
     """
+    file = shipped.config_file(path)
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        raw = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read config {path}: {error}") from error
     except yaml.YAMLError as error:

@@ -12,8 +12,8 @@ from engine.errors import TraderBenchError
 
 DESCRIPTION = "Measure AI finance agents: truth by computation, markets that fight back, error bars on every number."
 EXAMPLES = """examples:
-  traderbench run configs/quick.yaml                              the embedded agent on embedded data
-  traderbench run configs/quick.yaml --agent http://127.0.0.1:9110 --seed 7 --out runs/mine
+  traderbench run quick                                           the embedded agent on embedded data
+  traderbench run mine.yaml --agent http://127.0.0.1:9110 --seed 7 --out runs/mine
   traderbench resume runs/mine                                    finish a run that was stopped
   traderbench report runs/mine                                    write the report again from the store
   traderbench doctor                                              what works on this machine

@@ -12,6 +12,8 @@ from typing import Any
 Commands = Any
 """What ``argparse.ArgumentParser.add_subparsers`` returns; its type is private."""
 
+RUN_CONFIG = "YAML file of a benchmark variant, or the name of a shipped one: quick, offline, full"
+
 
 def command(
     commands: Commands, name: str, run: Callable[[argparse.Namespace], int], *, help: str, example: str

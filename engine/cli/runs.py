@@ -21,9 +21,9 @@ def add_commands(commands: options.Commands) -> None:
         "run",
         run_command,
         help="evaluate an agent and write a report",
-        example="traderbench run configs/quick.yaml --agent http://127.0.0.1:9110 --seed 7 --out runs/mine --json",
+        example="traderbench run quick --agent http://127.0.0.1:9110 --seed 7 --out runs/mine --json",
     )
-    run.add_argument("config", metavar="CONFIG", type=Path, help="YAML file of a benchmark variant")
+    run.add_argument("config", metavar="CONFIG", type=Path, help=options.RUN_CONFIG)
     run.add_argument(
         "--agent", default=DEFAULT_AGENT, help="URL of an A2A agent, or builtin:NAME (default: %(default)s)"
     )

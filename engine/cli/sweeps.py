@@ -21,9 +21,14 @@ def add_commands(commands: options.Commands) -> None:
         "sweep",
         sweep_command,
         help="backtest strategies over transforms, seeds, windows and severities",
-        example="traderbench sweep configs/sweep.yaml --json",
+        example="traderbench sweep sweep --json",
     )
-    sweep.add_argument("config", metavar="CONFIG", type=Path, help="YAML file of a sweep")
+    sweep.add_argument(
+        "config",
+        metavar="CONFIG",
+        type=Path,
+        help="YAML file of a sweep, or the name of a shipped one: sweep, sweep-table14",
+    )
     sweep.add_argument(
         "--out", metavar="DIR", type=Path, help="folder of the results; a part of the same sweep in it is finished"
     )

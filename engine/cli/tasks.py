@@ -32,17 +32,17 @@ def add_commands(commands: options.Commands) -> None:
         "draw",
         draw_command,
         help="list the tasks that a config and a seed give",
-        example="traderbench tasks draw configs/quick.yaml --seed 7",
+        example="traderbench tasks draw quick --seed 7",
     )
     show = options.command(
         actions,
         "show",
         show_command,
         help="print one task as the agent receives it, without its answer",
-        example="traderbench tasks show configs/quick.yaml TASK_ID --seed 7",
+        example="traderbench tasks show quick TASK_ID --seed 7",
     )
     for parser in (draw, show):
-        parser.add_argument("config", metavar="CONFIG", type=Path, help="YAML file of a benchmark variant")
+        parser.add_argument("config", metavar="CONFIG", type=Path, help=options.RUN_CONFIG)
         parser.add_argument("--seed", type=options.seed, help="the seed (default: the config's)")
     show.add_argument("task_id", metavar="TASK_ID", help="an id that `tasks draw` lists")
     options.add_json(draw, "the tasks")

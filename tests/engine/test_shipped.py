@@ -1,0 +1,70 @@
+"""A config by name, from any folder."""
+
+import pytest
+
+from engine import cli, config, shipped, sweep_config
+from engine.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("given", ["quick", "quick.yaml", "configs/quick.yaml"])
+def test_a_shipped_config_is_found_by_its_name_from_anywhere(given):
+    assert config.load(given).name == "quick"
+    assert shipped.config_file(given).samefile(shipped.folder("configs") / "quick.yaml")
+
+
+def test_the_shipped_sweep_is_found_by_its_name():
+    assert sweep_config.load("sweep").bars == 8760
+
+
+def test_every_shipped_config_is_listed():
+    assert shipped.config_names() == ["full", "offline", "quick", "sweep", "sweep-table14"]
+
+
+@pytest.mark.parametrize("given", ["quick.yaml", "configs/quick.yaml", "quick"])
+def test_a_file_of_this_path_comes_first(elsewhere, given):
+    mine = elsewhere / given
+    mine.parent.mkdir(exist_ok=True)
+    mine.write_text("name: mine\ndatasets: [{type: synthetic}]\n")
+    assert config.load(given).name == "mine"
+
+
+def test_a_folder_is_no_config(elsewhere):
+    (elsewhere / "quick").mkdir()
+    assert config.load("quick").name == "quick"
+
+
+@pytest.mark.parametrize(
+    "given", ["quik", "mine/quick.yaml", "/nowhere/quick.yaml", "../quick", "quick.yml", "quick.json"]
+)
+def test_what_is_neither_a_file_nor_a_name_lists_the_names(given):
+    with pytest.raises(ConfigError) as found:
+        config.load(given)
+    assert str(found.value) == (
+        f"cannot read config {given}: no such file; shipped by name: full, offline, quick, sweep, sweep-table14"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["run", "sweep"], "sweep: this is the config of a sweep; run it with: traderbench sweep sweep"),
+        (["tasks", "draw", "sweep"], "sweep: this is the config of a sweep; run it with: traderbench sweep sweep"),
+        (["sweep", "quick"], "quick: this is the config of a run; run it with: traderbench run quick"),
+        (["sweep", "nothing"], "cannot read config nothing: no such file; shipped by name: full, offline, quick"),
+        (["tasks", "show", "nothing", "x"], "cannot read config nothing: no such file; shipped by name: full"),
+    ],
+)
+def test_every_command_takes_a_name_and_says_what_is_wrong_with_it(capsys, arguments, line):
+    assert cli.main(arguments) == 2
+    assert capsys.readouterr().err.startswith(f"traderbench: error: {line}")
+
+
+def test_tasks_are_drawn_from_a_config_by_name(capsys):
+    assert cli.main(["tasks", "draw", "quick", "--seed", "7"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 29
