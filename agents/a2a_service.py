@@ -32,11 +32,16 @@ from a2a.types import (
     AgentSkill,
     ListTasksRequest,
     ListTasksResponse,
+    Message,
     Task,
     TaskState,
 )
 from starlette.applications import Starlette
 
+Usage: TypeAlias = dict[str, float | None]
+
+NO_MODEL: Usage = {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
+"""The usage of an agent that asks no model."""
 MAX_FINISHED_TASKS = 64
 PROTOCOL_VERSIONS = ("1.0", "0.3")
 FINISHED = (
@@ -56,17 +61,48 @@ class Answer:
     text
         Sent as one text part.
     usage
-        ``{"input_tokens", "output_tokens", "cost_usd"}``, sent as metadata ``usage`` of the artifact, or None.
+        ``{"input_tokens", "output_tokens", "cost_usd"}`` (None for an unknown price), sent as metadata ``usage`` of the
+        artifact, or None.
     rejected
         Whether the request was refused; ``text`` says why.
     """
 
     text: str
-    usage: dict[str, float] | None = None
+    usage: Usage | None = None
     rejected: bool = False
 
 
-Progress: TypeAlias = Callable[[str], Awaitable[None]]
+class ProviderUnavailable(Exception):
+    """What the agent depends on, such as its model, could not be had: the task fails and says that it is an outage.
+
+    Parameters
+    ----------
+    message
+        What happened.
+    status
+        HTTP status of the provider, or None where there was no connection.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Progress:
+    """Told what an agent is doing (by a call) and what it has used so far (``usage``).
+
+    A task that fails or is cancelled reports the ``usage`` that stands here by then.
+    """
+
+    def __init__(self, tell: Callable[[str], Awaitable[None]]) -> None:
+        self._tell = tell
+        self.usage: Usage | None = None
+
+    async def __call__(self, text: str) -> None:
+        """Tell the other side."""
+        await self._tell(text)
+
+
 Respond: TypeAlias = Callable[[str, str, Progress], Awaitable[Answer]]
 """``respond(text, context_id, progress)``: answer the message ``text`` of the conversation ``context_id``."""
 
@@ -100,14 +136,21 @@ def agent_card(profile: Profile, *, url: str) -> AgentCard:
 
 def describe_error(error: BaseException) -> str:
     """Return type and message of an error; of the first real one inside nested exception groups."""
+    error = innermost(error)
+    return f"{type(error).__name__}: {error}"
+
+
+def innermost(error: BaseException) -> BaseException:
+    """Return the first real error inside nested exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return f"{type(error).__name__}: {error}"
+    return error
 
 
 class _Executor(AgentExecutor):
     def __init__(self, respond: Respond) -> None:
         self._respond = respond
+        self._running: dict[str, Progress] = {}
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         if context.message is None:
@@ -117,19 +160,22 @@ class _Executor(AgentExecutor):
             await event_queue.enqueue_event(task)
         updater = TaskUpdater(event_queue, task.id, task.context_id)
 
-        def said(text: str) -> Any:
+        def said(text: str) -> Message:
             return new_text_message(text, context_id=task.context_id, task_id=task.id)
 
-        async def progress(text: str) -> None:
+        async def tell(text: str) -> None:
             await updater.start_work(said(text))
 
         await updater.start_work()
+        progress = self._running[task.id] = Progress(tell)
         try:
             answer = await self._respond(context.get_user_input(), task.context_id, progress)
         except Exception as error:
             logging.getLogger("agent").exception("the agent failed")
-            await updater.failed(said(describe_error(error)))
+            await updater.failed(_with_metadata(said(describe_error(error)), progress.usage, _outage(error)))
             return
+        finally:
+            del self._running[task.id]
         if answer.rejected:
             await updater.reject(said(answer.text))
             return
@@ -139,7 +185,25 @@ class _Executor(AgentExecutor):
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         if context.task_id and context.context_id:
-            await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
+            running = self._running.get(context.task_id)
+            note = new_text_message("cancelled", context_id=context.context_id, task_id=context.task_id)
+            note = _with_metadata(note, running.usage if running else None)
+            await TaskUpdater(event_queue, context.task_id, context.context_id).cancel(note)
+
+
+def _with_metadata(message: Message, usage: Usage | None, outage: dict[str, Any] | None = None) -> Message:
+    metadata = {name: value for name, value in (("usage", usage), ("traderbench", outage)) if value}
+    if metadata:
+        message.metadata.update(metadata)
+    return message
+
+
+def _outage(error: BaseException) -> dict[str, Any] | None:
+    """Return what tells an outage from a failure of the agent's own."""
+    error = innermost(error)
+    if not isinstance(error, ProviderUnavailable):
+        return None
+    return {"error": "provider_unavailable", "status": error.status}
 
 
 class BoundedTaskStore(TaskStore):

@@ -27,6 +27,9 @@ from engine.reply import Assembly, Reply
 
 __all__ = ["Agent", "AgentFailure", "Conversation", "FailureKind", "Reply", "Usage", "connect"]
 
+CONNECT_BACKOFF_S = (0.25, 1.0)
+"""Pauses before a message is offered again to an agent that took no connection."""
+CANCEL_TIMEOUT_S = 2.0
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 POLL_INTERVAL_S = 0.5
 
@@ -45,7 +48,7 @@ class Conversation(Protocol):
         ...
 
     async def close(self) -> None:
-        """End the conversation."""
+        """End the conversation and whatever the agent still does for it."""
         ...
 
 
@@ -206,24 +209,61 @@ class A2AConversation:
         self._endpoint = endpoint
         self._context_id = ""
         self._open_task_id = ""
+        self._running_task_id = ""
         self._used_task_ids: set[str] = set()
 
     async def send(self, text: str, *, timeout_s: float) -> Reply:
-        """Send ``text`` and return the reply; see :class:`Conversation`."""
+        """Send ``text`` and return the reply; see :class:`Conversation`.
+
+        A message that found no connection is offered again, twice; one that the agent may have seen never is. A task
+        that did not end in time is cancelled at the agent.
+        """
+        assembly = Assembly()
         try:
             async with asyncio.timeout(timeout_s):
-                assembly = await self._exchange(text)
+                await self._offer(text, assembly)
         except TimeoutError as error:
-            raise AgentFailure("timeout", f"no complete reply within {timeout_s:g} s") from error
+            failure = AgentFailure("timeout", f"no complete reply within {timeout_s:g} s")
+            failure.usage = await self._cancel() or assembly.usage
+            raise failure from error
+        except AgentFailure as failure:
+            failure.usage = await self._cancel() or assembly.usage
+            raise
         self._used_task_ids.add(assembly.task_id)
         self._open_task_id = assembly.task_id if assembly.state == "input-required" else ""
+        self._running_task_id = self._open_task_id
         return assembly.reply()
 
     async def close(self) -> None:
-        """End the conversation; nothing is held open between messages."""
+        """End the conversation: a task that the agent still works on, or that it left open, is cancelled."""
+        await self._cancel()
 
-    async def _exchange(self, text: str) -> Assembly:
-        assembly = Assembly()
+    async def _cancel(self) -> Usage | None:
+        """Ask the agent to stop its work, and return what it says it has spent; no answer is no error."""
+        if not self._running_task_id:
+            return None
+        task_id, self._running_task_id = self._running_task_id, ""
+        request_id = str(uuid.uuid4())
+        request = agent_dialect.cancel_request(self._endpoint.version, request_id=request_id, task_id=task_id)
+        usage: Usage | None = None
+        try:
+            async with asyncio.timeout(CANCEL_TIMEOUT_S), aclosing(self._post(request)) as responses:
+                async for response in responses:
+                    usage = agent_dialect.read_response(response, request_id=request_id, polled=True).usage or usage
+        except (AgentFailure, TimeoutError):
+            pass
+        return usage
+
+    async def _offer(self, text: str, assembly: Assembly) -> None:
+        for pause_s in (*CONNECT_BACKOFF_S, None):
+            try:
+                return await self._exchange(text, assembly)
+            except AgentFailure as failure:
+                if failure.sent or assembly.task_id or pause_s is None:
+                    raise
+                await asyncio.sleep(pause_s)
+
+    async def _exchange(self, text: str, assembly: Assembly) -> None:
         request = agent_dialect.send_request(
             self._endpoint.version,
             request_id=(request_id := str(uuid.uuid4())),
@@ -238,18 +278,18 @@ class A2AConversation:
                 event = agent_dialect.read_response(response, request_id=request_id)
                 self._take(assembly, event)
                 if assembly.finished and not self._is_echo(event):
-                    return assembly
+                    return
         if assembly.finished:
-            return assembly
+            return
         if not assembly.task_id or self._endpoint.stream:
             raise AgentFailure("protocol", f"the response ended before the task did (state {assembly.state!r})")
-        return await self._poll(assembly)
+        await self._poll(assembly)
 
     def _is_echo(self, event: Event) -> bool:
         """Return whether the event may be the task as it was left open, sent again before the agent works on it."""
         return bool(self._open_task_id) and event.kind == "task" and event.state == "input-required"
 
-    async def _poll(self, assembly: Assembly) -> Assembly:
+    async def _poll(self, assembly: Assembly) -> None:
         """Wait for a task that the agent answered for before finishing it."""
         while not assembly.finished:
             await asyncio.sleep(POLL_INTERVAL_S)
@@ -260,7 +300,6 @@ class A2AConversation:
             async with aclosing(self._post(request)) as responses:
                 async for response in responses:
                     self._take(assembly, agent_dialect.read_response(response, request_id=request_id, polled=True))
-        return assembly
 
     def _post(self, request: dict[str, Any]) -> AsyncGenerator[Any]:
         headers = agent_dialect.request_headers(self._endpoint.version)
@@ -280,3 +319,4 @@ class A2AConversation:
         self._context_id = self._context_id or event.context_id
         assembly.task_id = assembly.task_id or event.task_id
         assembly.take(event)
+        self._running_task_id = "" if assembly.finished else assembly.task_id

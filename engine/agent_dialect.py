@@ -26,19 +26,20 @@ class Usage:
     """What an answer cost the agent, as it says itself.
 
     An agent reports it under the key ``usage`` in the ``metadata`` of its final artifact (or of the message, status or
-    task): ``{"input_tokens": int, "output_tokens": int, "cost_usd": float}``. Absent fields count as 0.
+    task), whether the reply succeeded or failed: ``{"input_tokens": int, "output_tokens": int, "cost_usd": float}``.
+    Absent tokens count as 0; an absent price is unknown.
 
     Attributes
     ----------
     input_tokens, output_tokens
         Tokens read and written by the agent's model for this reply.
     cost_usd
-        Price of these tokens in US dollars.
+        Price of these tokens in US dollars; None when the agent does not say.
     """
 
     input_tokens: int = 0
     output_tokens: int = 0
-    cost_usd: float = 0.0
+    cost_usd: float | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,9 @@ class Event:
         Whether the parts continue the artifact's earlier ones.
     usage
         Reported usage, or None.
+    unavailable
+        Whether the agent says that what it depends on cannot be had: metadata
+        ``{"traderbench": {"error": "provider_unavailable"}}`` of the status message, the status or the task.
     """
 
     kind: Literal["task", "message", "status", "artifact"]
@@ -68,6 +72,7 @@ class Event:
     parts: Mapping[str, tuple[Part, ...]]
     append: bool
     usage: Usage | None
+    unavailable: bool = False
 
 
 def send_request(
@@ -95,6 +100,12 @@ def send_request(
 def poll_request(version: Version, *, request_id: str, task_id: str) -> dict[str, Any]:
     """Return the JSON-RPC request that asks for the present state of a task."""
     method = "GetTask" if version == "1.0" else "tasks/get"
+    return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": {"id": task_id}}
+
+
+def cancel_request(version: Version, *, request_id: str, task_id: str) -> dict[str, Any]:
+    """Return the JSON-RPC request that ends the agent's work on a task."""
+    method = "CancelTask" if version == "1.0" else "tasks/cancel"
     return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": {"id": task_id}}
 
 
@@ -150,6 +161,7 @@ def _task(body: dict[str, Any]) -> Event:
         parts,
         append=False,
         usage=_usage(*sources),
+        unavailable=_says_unavailable(*sources),
     )
 
 
@@ -163,7 +175,9 @@ def _status_update(body: dict[str, Any]) -> Event:
     message = _mapping(status.get("message") or {}, "status.message")
     parts = {"": _parts(message)} if message else {}
     ids = _identifier(body, "taskId"), _identifier(body, "contextId")
-    return Event("status", *ids, _state(status), parts, append=False, usage=_usage(body, message))
+    sources = (body, message)
+    unavailable = _says_unavailable(*sources)
+    return Event("status", *ids, _state(status), parts, append=False, usage=_usage(*sources), unavailable=unavailable)
 
 
 def _artifact_update(body: dict[str, Any]) -> Event:
@@ -207,9 +221,18 @@ def _usage(*holders: dict[str, Any]) -> Usage | None:
             return Usage(
                 input_tokens=int(_amount(usage, "input_tokens")),
                 output_tokens=int(_amount(usage, "output_tokens")),
-                cost_usd=_amount(usage, "cost_usd"),
+                cost_usd=None if usage.get("cost_usd") is None else _amount(usage, "cost_usd"),
             )
     return None
+
+
+def _says_unavailable(*holders: dict[str, Any]) -> bool:
+    for holder in holders:
+        metadata = holder.get("metadata")
+        said = metadata.get("traderbench") if isinstance(metadata, dict) else None
+        if isinstance(said, dict) and said.get("error") == "provider_unavailable":
+            return True
+    return False
 
 
 def _amount(usage: dict[str, Any], field: str) -> float:

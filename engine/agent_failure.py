@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-FailureKind: TypeAlias = Literal["unreachable", "timeout", "protocol", "too_large", "rejected", "agent_error"]
+if TYPE_CHECKING:
+    from engine.agent_dialect import Usage
+
+FailureKind: TypeAlias = Literal[
+    "unreachable", "provider_unavailable", "timeout", "protocol", "too_large", "rejected", "agent_error"
+]
+
+BROKEN = ("agent_error", "agent_unavailable")
+"""States of a task whose conversation the agent's side broke: it failed, or nobody was there. Both count 0."""
 
 
 def printable(text: str) -> str:
@@ -19,14 +27,29 @@ class AgentFailure(Exception):
     Parameters
     ----------
     kind
-        ``unreachable``: no connection, or it broke. ``timeout``: the total deadline passed. ``protocol``: what came is
-        not A2A, or belongs to another task. ``too_large``: more bytes than the cap. ``rejected``: the agent refused
-        the message. ``agent_error``: the agent says that it failed.
+        ``unreachable``: no connection, or it broke, or HTTP 429 or 5xx instead of an answer. ``provider_unavailable``:
+        the agent says that what it depends on, such as its model, cannot be had. ``timeout``: the total deadline
+        passed. ``protocol``: what came is not A2A, or belongs to another task. ``too_large``: more bytes than the cap.
+        ``rejected``: the agent refused the message. ``agent_error``: the agent says that it failed.
     message
         What happened; folded to one line of at most 300 characters.
+    sent
+        Whether the agent may have seen the message. Only what it cannot have seen is sent again.
+
+    Attributes
+    ----------
+    usage
+        What the agent says the failed reply cost; None when it does not say.
     """
 
-    def __init__(self, kind: FailureKind, message: str) -> None:
+    def __init__(self, kind: FailureKind, message: str, *, sent: bool = True) -> None:
         line = " ".join(printable(message).split())
         super().__init__(line if len(line) <= 300 else line[:297] + "...")
         self.kind: FailureKind = kind
+        self.sent = sent
+        self.usage: Usage | None = None
+
+    @property
+    def unavailable(self) -> bool:
+        """Whether there was nobody to answer: an error of transport, not an answer."""
+        return self.kind in ("unreachable", "provider_unavailable")

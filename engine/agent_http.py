@@ -82,9 +82,9 @@ async def _exchange(
                 raise AgentFailure("protocol", f"the agent redirects {url} to {target!r}; redirects are refused")
             yield response
     except httpx.ConnectError as error:
-        raise AgentFailure("unreachable", f"no agent answers at {url}: {error}") from error
+        raise AgentFailure("unreachable", f"no agent answers at {url}: {error}", sent=False) from error
     except httpx.TimeoutException as error:
-        raise AgentFailure("unreachable", f"connecting to {url} took too long") from error
+        raise AgentFailure("unreachable", f"connecting to {url} took too long", sent=False) from error
     except httpx.RemoteProtocolError as error:
         raise AgentFailure("unreachable", f"the connection to {url} broke: {error}") from error
     except (httpx.TransportError, httpx.InvalidURL, httpx.StreamError, UnicodeError) as error:
@@ -116,13 +116,16 @@ async def post_rpc(
     Raises
     ------
     AgentFailure
-        For anything but well-formed JSON within the limits. Any HTTP error status is an ``agent_error``.
+        For anything but well-formed JSON within the limits. HTTP 429 and 5xx are ``unreachable`` (the agent, or what
+        stands before it, is not there to answer), any other HTTP error is an ``agent_error``.
     """
     accept = {"Accept": "text/event-stream, application/json"}
     async with _exchange(client, "POST", url, body=body, headers=headers | accept) as response:
         if response.status_code != 200:
+            away = response.status_code == 429 or response.status_code >= 500
             raise AgentFailure(
-                "agent_error", f"the agent answered HTTP {response.status_code} {response.reason_phrase}"
+                "unreachable" if away else "agent_error",
+                f"the agent answered HTTP {response.status_code} {response.reason_phrase}",
             )
         if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
             async for data in _events(_bounded_chunks(response)):

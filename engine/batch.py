@@ -7,17 +7,19 @@ import contextlib
 import secrets
 import signal
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine import agent_client, build, results, services
+from engine import agent_client, budget, build, results, services
 from engine.backends import Backend, RayBackend, SerialBackend, WorkerLost
+from engine.budget import Budget
 from engine.build import Cell, Plan
 from engine.config import RunConfig, parse
-from engine.errors import ConfigError, TraderBenchError
+from engine.errors import ConfigError, RunIncomplete, TraderBenchError
 from engine.execute import unavailable
+from engine.outages import Gate
 from engine.progress import Progress
 from engine.store import Store
 from engine.tool_access import ToolAccess
@@ -43,7 +45,14 @@ class Setup:
     sandbox_tier: str
 
 
-def start_run(config: RunConfig, *, agent: str, out: Path | None, progress: Progress) -> dict[str, Any]:
+def start_run(
+    config: RunConfig,
+    *,
+    agent: str,
+    out: Path | None,
+    progress: Progress,
+    environment: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
     """Play a new run in the folder ``out`` and return its summary.
 
     Parameters
@@ -56,16 +65,44 @@ def start_run(config: RunConfig, *, agent: str, out: Path | None, progress: Prog
         Run folder; must be new or empty. None makes ``runs/<run id>``.
     progress
         Told about each finished task.
+    environment
+        Environment variables for a builtin agent; kept in the manifest for a resume.
+
+    Returns
+    -------
+    dict
+        ``results.summary`` with ``folder``, ``stopped`` (why the run stopped by itself, or None) and ``exit_status``.
     """
     run_id = new_run_id(config)
     folder = out or RUNS / run_id
-    return asyncio.run(_guarded(_start(config, agent, folder, run_id, progress), folder))
+    return asyncio.run(_guarded(_start(config, agent, folder, run_id, progress, environment or {}), folder))
 
 
-def resume_run(folder: Path, *, agent: str | None, progress: Progress) -> dict[str, Any]:
-    """Finish the run in ``folder`` and return its summary; ``agent`` overrides the address of the same agent."""
+def resume_run(
+    folder: Path,
+    *,
+    agent: str | None,
+    progress: Progress,
+    retry_errors: bool = False,
+    max_cost_usd: float | None = None,
+) -> dict[str, Any]:
+    """Finish the run in ``folder`` and return its summary, as :func:`start_run` does.
+
+    Parameters
+    ----------
+    folder
+        Run folder.
+    agent
+        Where the same agent is now; None: where it was.
+    progress
+        Told about each finished task.
+    retry_errors
+        Play the tasks in state ``agent_unavailable`` again; their former attempts are kept.
+    max_cost_usd
+        The run's budget from now on, what it has spent included; None: the config's.
+    """
     folder = folder.absolute()
-    return asyncio.run(_guarded(_resume(folder, agent, progress), folder))
+    return asyncio.run(_guarded(_resume(folder, agent, progress, retry_errors, max_cost_usd), folder))
 
 
 async def _guarded(work: Any, folder: Path) -> Any:
@@ -83,30 +120,52 @@ async def _guarded(work: Any, folder: Path) -> Any:
         raise Interrupted(f"stopped; finish the run with: traderbench resume {folder}") from error
 
 
-async def _start(config: RunConfig, agent: str, out: Path, run_id: str, progress: Progress) -> dict[str, Any]:
+async def _start(
+    config: RunConfig, agent: str, out: Path, run_id: str, progress: Progress, environment: Mapping[str, str]
+) -> dict[str, Any]:
     if (out / "manifest.json").exists():
         raise ConfigError(f"{out} already holds a run; finish it with: traderbench resume {out}")
     if out.exists() and not out.is_dir():
         raise ConfigError(f"--out {out}: this is a file; name a new or empty folder")
+    _check_agent(config, agent, environment)
     progress.stage(f"drawing tasks of {config.name}, seed {config.sampling.seed}, for the run folder {out}")
     cases = build.checked_cases(config)
-    async with _set_up(config, agent, progress) as setup:
+    async with _set_up(config, agent, progress, environment) as setup:
         made = build.plan(config, agent_digest=setup.agent.digest, cases=cases)
-        described = {"spec": agent, "name": setup.agent.name, "digest": setup.agent.digest}
+        described = {
+            "spec": agent,
+            "name": setup.agent.name,
+            "digest": setup.agent.digest,
+            "environment": dict(environment),
+        }
         manifest = build.manifest(made, run_id=run_id, agent=described, sandbox_tier=setup.sandbox_tier)
         with Store.create(out, manifest) as store:
             return await _play_and_report(made, store, setup, progress)
 
 
-async def _resume(folder: Path, agent: str | None, progress: Progress) -> dict[str, Any]:
+async def _resume(
+    folder: Path, agent: str | None, progress: Progress, retry_errors: bool, max_cost_usd: float | None
+) -> dict[str, Any]:
     with Store.open(folder) as store, build.working_directory(store.manifest()):
         manifest = store.manifest()
         config = parse(manifest["config"], source=str(folder / "manifest.json"))
-        async with _set_up(config, agent or manifest["agent"]["spec"], progress) as setup:
+        if max_cost_usd is not None:
+            limits = config.limits.model_copy(update={"max_cost_usd": max_cost_usd})
+            config = config.model_copy(update={"limits": limits})
+        spec, environment = agent or manifest["agent"]["spec"], manifest["agent"].get("environment", {})
+        _check_agent(config, spec, environment)
+        async with _set_up(config, spec, progress, environment) as setup:
             progress.stage("drawing tasks")
             made = build.plan(config, agent_digest=setup.agent.digest)
             refuse_changes(manifest, made, setup.agent)
-            return await _play_and_report(made, store, setup, progress)
+            retried = store.retriable() if retry_errors else {}
+            return await _play_and_report(made, store, setup, progress, retried)
+
+
+def _check_agent(config: RunConfig, agent: str, environment: Mapping[str, str]) -> None:
+    """Refuse what cannot go well, before anything is drawn or started."""
+    services.check_agent(agent, environment)
+    budget.refuse_unmetered(config.limits, agent, environment)
 
 
 def refuse_changes(manifest: dict[str, Any], made: Plan, agent: agent_client.Agent) -> None:
@@ -131,36 +190,58 @@ def new_run_id(config: RunConfig) -> str:
 
 
 @contextlib.asynccontextmanager
-async def _set_up(config: RunConfig, agent: str, progress: Progress) -> AsyncIterator[Setup]:
+async def _set_up(
+    config: RunConfig, agent: str, progress: Progress, environment: Mapping[str, str]
+) -> AsyncIterator[Setup]:
     """Bring up the agent, then the tool servers; take them down in reverse."""
     async with contextlib.AsyncExitStack() as stack:
         progress.stage(f"connecting to the agent {agent}")
-        connected, url = await stack.enter_async_context(services.connected_agent(agent))
+        connected, url = await stack.enter_async_context(services.connected_agent(agent, environment))
         progress.stage(f"starting the MCP servers ({config.execution.backend} backend)")
         tools, tier = stack.enter_context(services.tool_servers(config.execution))
         yield Setup(connected, url, tools, tier)
 
 
-async def _play_and_report(made: Plan, store: Store, setup: Setup, progress: Progress) -> dict[str, Any]:
-    finished = store.finished()
-    todo = [cell for cell in made.cells if cell.key not in finished]
-    progress.start(len(made.cells), list(store.records()))
+async def _play_and_report(
+    made: Plan, store: Store, setup: Setup, progress: Progress, retried: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Play what is missing, and again the cells of ``retried`` (key and name of the result that is replaced)."""
+    retried = retried or {}
+    open_ = {cell.key for cell in made.cells} - store.finished() | set(retried)
+    todo = [cell for cell in made.cells if cell.key in open_]
+    again = {cell.case.task.task_id for cell in todo if cell.key in retried}
+    progress.start(len(made.cells), [record for record in store.records() if record["task_id"] not in again])
+    spending = Budget(made.config.limits.max_cost_usd, spent=store.spent())
+    gate = Gate(made.config.limits, spending)
+
+    def keep(cell: Cell, record: dict[str, Any]) -> None:
+        over = retried.get(cell.key)
+        marked = record if over is None else record | {"retry": True}
+        store.commit(key=cell.key, position=cell.position, record=marked, over=over)
+        spending.add(record["usage"])
+
     with _backend(made, setup) as backend:
         try:
-            await _play(todo, backend, store, made.config, progress)
+            await _play(todo, backend, keep, gate, made.config, progress)
         finally:
             progress.stop()
             await backend.close()
-    return finish(store)
+    return finish(store, gate.at_the_end())
 
 
-def finish(store: Store) -> dict[str, Any]:
-    """Write ``results.json`` and the report from the store; return the summary."""
+def finish(store: Store, stop: TraderBenchError | None = None) -> dict[str, Any]:
+    """Write ``results.json`` and the report from the store; return the summary.
+
+    ``stop`` is why the run stopped by itself. Without one the exit status is 0 where every task has a result.
+    """
     from engine import report
 
     manifest, records = store.manifest(), results.all_records(store)
     report.write(store.folder, manifest, records)
-    return results.summary(manifest, records) | {"folder": str(store.folder)}
+    found = results.summary(manifest, records)
+    status = 0 if found["complete"] else RunIncomplete.exit_status
+    ended = {"stopped": str(stop) if stop else None, "exit_status": stop.exit_status if stop else status}
+    return found | {"folder": str(store.folder)} | ended
 
 
 @contextlib.contextmanager
@@ -180,13 +261,23 @@ def _backend(made: Plan, setup: Setup) -> Iterator[Backend]:
     )
 
 
-async def _play(cells: Sequence[Cell], backend: Backend, store: Store, config: RunConfig, progress: Progress) -> None:
+async def _play(
+    cells: Sequence[Cell],
+    backend: Backend,
+    keep: Callable[[Cell, dict[str, Any]], None],
+    gate: Gate,
+    config: RunConfig,
+    progress: Progress,
+) -> None:
     """Play the cells, at most ``concurrency`` at a time; each result is durable before the next one is started."""
     places = asyncio.Semaphore(config.execution.concurrency)
 
     async def play_one(cell: Cell) -> None:
-        async with places:
-            record = await _attempt(cell, backend, store, retries=config.execution.infrastructure_retries)
+        async with places, gate.enter() as admitted:
+            if not admitted:
+                return
+            record = await _attempt(cell, backend, keep, retries=config.execution.infrastructure_retries)
+            gate.see(record)
             progress.advance(record)
 
     try:
@@ -197,7 +288,9 @@ async def _play(cells: Sequence[Cell], backend: Backend, store: Store, config: R
         raise failures.exceptions[0] from failures
 
 
-async def _attempt(cell: Cell, backend: Backend, store: Store, *, retries: int) -> dict[str, Any]:
+async def _attempt(
+    cell: Cell, backend: Backend, keep: Callable[[Cell, dict[str, Any]], None], *, retries: int
+) -> dict[str, Any]:
     """Play one cell; a failure of the harness is tried again, a failure of the agent is not.
 
     Where only the judge was missing the conversation stands, and ``traderbench rescore`` judges it later.
@@ -208,7 +301,7 @@ async def _attempt(cell: Cell, backend: Backend, store: Store, *, retries: int) 
             record = await backend.execute(cell.position, attempt, last=attempt == retries + 1)
         except WorkerLost as error:
             record = unavailable(cell.case.task, f"harness failure: a worker was lost: {error}")
-        store.commit(key=cell.key, position=cell.position, record=record)
+        keep(cell, record)
         if record["state"] != "infra_unavailable" or record.get("unjudged"):
             break
     return record

@@ -105,7 +105,7 @@ def limits(config: RunConfig) -> Limits:
         max_turns=given.max_turns,
         max_tool_calls=given.max_tool_calls,
         max_tokens=given.max_tokens,
-        max_cost_usd=given.max_cost_usd,
+        max_cost_usd=given.max_task_cost_usd,
     )
 
 
@@ -126,7 +126,7 @@ def working_directory(stored: Mapping[str, Any]) -> Iterator[None]:
         yield
 
 
-def manifest(made: Plan, *, run_id: str, agent: dict[str, str], sandbox_tier: str) -> dict[str, Any]:
+def manifest(made: Plan, *, run_id: str, agent: dict[str, Any], sandbox_tier: str) -> dict[str, Any]:
     """Return the run record: resolved config, versions, data hashes, seed, tasks."""
     return {
         "schema": MANIFEST_SCHEMA,

@@ -21,20 +21,23 @@ from engine import agent_process, shipped
 from engine.agent_client import A2AAgent, connect
 from engine.agent_failure import AgentFailure
 
-START_TIMEOUT_S = 30.0
 LOG = "agent.log"
 START_ATTEMPTS = 3
+EX_USAGE, EX_UNAVAILABLE = 2, 69
+"""Ends of a program that another port would not help."""
 
 
 class BuiltinAgent(NamedTuple):
     """A row of the list of built-in agents.
 
-    ``inherits`` names the environment variables that it gets from ours because it cannot work without them.
+    ``inherits`` names the environment variables that it gets from ours because it cannot work without them, and
+    ``start_timeout_s`` is how long it may take to come up: a model of one's own is loaded by the first request.
     """
 
     program: str
     arguments: tuple[str, ...] = ()
     inherits: tuple[str, ...] = ()
+    start_timeout_s: float = 30.0
 
 
 BUILTIN_AGENTS: dict[str, BuiltinAgent] = {
@@ -52,6 +55,7 @@ BUILTIN_AGENTS: dict[str, BuiltinAgent] = {
             "OPENAI_INPUT_PRICE",
             "OPENAI_OUTPUT_PRICE",
         ),
+        start_timeout_s=150.0,
     ),
 }
 
@@ -103,7 +107,7 @@ async def start(
     ValueError
         For an unknown name.
     AgentFailure
-        When the agent does not come up within 30 s; the message ends with the last line that it wrote.
+        When the agent does not come up in time; the message ends with the last line that it wrote.
     """
     row = lookup(name)
     with tempfile.TemporaryDirectory(prefix="traderbench-agent-") as home:
@@ -129,9 +133,9 @@ async def _bring_up(
             log=home / LOG,
         )
         try:
-            return process, await _connect_when_up(process, chosen, home)
+            return process, await _connect_when_up(process, chosen, home, lookup(name).start_timeout_s)
         except BaseException as error:
-            exited = process.poll() is not None
+            exited = process.poll() not in (None, EX_USAGE, EX_UNAVAILABLE)
             await agent_process.stop(process)
             if not (isinstance(error, AgentFailure) and exited and port is None and attempt + 1 < START_ATTEMPTS):
                 raise
@@ -150,8 +154,8 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-async def _connect_when_up(process: subprocess.Popen[bytes], port: int, home: Path) -> A2AAgent:
-    deadline = time.monotonic() + START_TIMEOUT_S
+async def _connect_when_up(process: subprocess.Popen[bytes], port: int, home: Path, timeout_s: float) -> A2AAgent:
+    deadline = time.monotonic() + timeout_s
     while True:
         if process.poll() is not None:
             raise AgentFailure("unreachable", f"the agent ended at its start: {agent_process.last_line(home / LOG)}")

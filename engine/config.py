@@ -69,14 +69,20 @@ class SamplingConfig(Record):
 
 
 class LimitsConfig(Record):
-    """What one task may cost. A task that meets a limit scores 0 and says which."""
+    """What one task may take, and the whole run.
+
+    A task that meets a limit of its own scores 0 and says which. The run's are ``max_cost_usd``, its budget, and
+    ``max_error_share``, the share of tasks that the agent may break (from the tenth on; None: any).
+    """
 
     task_time_s: Annotated[float, Field(gt=0)] = 300.0
     turn_time_s: Annotated[float, Field(gt=0)] = 120.0
     max_turns: Annotated[int, Field(ge=1)] = 2000
     max_tool_calls: Annotated[int, Field(ge=0)] = 200
     max_tokens: Annotated[int, Field(ge=1)] | None = None
+    max_task_cost_usd: Annotated[float, Field(gt=0)] | None = None
     max_cost_usd: Annotated[float, Field(gt=0)] | None = None
+    max_error_share: Annotated[float, Field(ge=0, le=1)] | None = 0.5
 
 
 class ExecutionConfig(Record):

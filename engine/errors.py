@@ -27,6 +27,12 @@ class AgentUnreachable(TraderBenchError):
     exit_status = 69
 
 
+class RunIncomplete(TraderBenchError):
+    """A run ended with tasks that have no result, or with more errors than its limit allows."""
+
+    exit_status = 76
+
+
 class ServiceUnavailable(TraderBenchError):
     """A part of the harness (a port, Ray, a tool server) cannot be had."""
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
 from engine.agent_client import Agent, AgentFailure, Conversation, Usage
+from engine.agent_failure import BROKEN
 from engine.oracle import Oracle
 from engine.reply import with_notes
+from engine.spending import Spending
 from engine.tool_access import ToolAccess
 from evaluators.contract import Case, Score, Session, Task
 from evaluators.judge import JudgeUnavailable, RubricSession
@@ -40,20 +42,13 @@ class _Course:
     """What happened so far in one conversation."""
 
     transcript: list[dict[str, Any]]
-    usage: Usage
     started: float
-
-    def add_usage(self, more: Usage) -> None:
-        self.usage = Usage(
-            self.usage.input_tokens + more.input_tokens,
-            self.usage.output_tokens + more.output_tokens,
-            self.usage.cost_usd + more.cost_usd,
-        )
+    spending: Spending = field(default_factory=Spending)
 
 
 def unavailable(task: Task, reason: str) -> dict[str, Any]:
     """Return the record of an attempt that the harness could not carry out."""
-    return _record(task, _Course([], Usage(), time.monotonic()), "infra_unavailable", reason)
+    return _record(task, _Course([], time.monotonic()), "infra_unavailable", reason)
 
 
 async def execute(
@@ -73,20 +68,22 @@ async def execute(
     ``tool_log_missing``, because an agent that floods the servers must not thereby take a task out of its mean.
 
     The record's ``state`` is ``passed`` or ``failed`` for a finished conversation, ``agent_error`` for one that the
-    agent broke or that met a limit (value 0), ``infra_unavailable`` for a failure of the harness (no value).
+    agent broke or that met a limit (value 0), ``agent_unavailable`` for one that had nobody at its other end (value 0
+    too, or hanging up would be worth trying), ``infra_unavailable`` for a failure of the harness (no value).
     """
-    course = _Course([], Usage(), time.monotonic())
+    course = _Course([], time.monotonic())
     missing = [name for name in case.task.servers if name not in tools.base_urls]
     if missing:
         why = "; ".join(f"{name}: {tools.unavailable.get(name, 'not started')}" for name in missing)
         return _record(case.task, course, "infra_unavailable", f"tool server not available: {why}")
     session = case.open()
     conversation = agent.answering(session) if isinstance(agent, Oracle) else agent.conversation(public_id)
-    failure = ""
+    failure, broken_state = "", "agent_error"
     try:
         await _converse(session, conversation, course, _extra_fields(case.task, public_id, grant, tools), limits)
     except AgentFailure as error:
         failure = f"{error.kind}: {error}"
+        broken_state = "agent_unavailable" if error.unavailable else "agent_error"
     except LimitMet as error:
         failure = f"limit: {error}"
     except Exception as error:
@@ -99,7 +96,7 @@ async def execute(
         if log_required:
             return _record(case.task, course, "infra_unavailable", f"tool log not readable: {type(error).__name__}")
         calls, log_missing = [], True
-    record = await _judge(case.task, session, course, calls, limits, failure)
+    record = await _judge(case.task, session, course, calls, limits, failure, broken_state)
     return record | {"tool_log_missing": True} if log_missing else record
 
 
@@ -126,24 +123,26 @@ async def _converse(
         try:
             reply = await conversation.send(text, timeout_s=min(limits.turn_time_s, remaining))
         except AgentFailure as error:
+            if error.sent:
+                course.spending.add(error.usage or Usage())
             if error.kind == "timeout" and remaining <= limits.turn_time_s:
                 raise LimitMet(f"task time {limits.task_time_s:g} s") from error
             raise
-        course.add_usage(reply.usage)
+        course.spending.add(reply.usage)
         notes = {"notes": list(reply.notes)} if reply.notes else {}
         course.transcript.append({"role": "agent", "text": reply.text, **notes})
-        _check_usage(course.usage, limits)
+        _check_spending(course.spending, limits)
         message = await asyncio.to_thread(session.reply, reply.text)
         if message is not None:
             message = message | {"task_id": extra["task_id"]}
 
 
-def _check_usage(usage: Usage, limits: Limits) -> None:
-    tokens = usage.input_tokens + usage.output_tokens
+def _check_spending(spending: Spending, limits: Limits) -> None:
+    tokens = spending.input_tokens + spending.output_tokens
     if limits.max_tokens is not None and tokens > limits.max_tokens:
         raise LimitMet(f"{tokens} tokens used of {limits.max_tokens}")
-    if limits.max_cost_usd is not None and usage.cost_usd > limits.max_cost_usd:
-        raise LimitMet(f"cost {usage.cost_usd:.4f} USD of {limits.max_cost_usd:g} USD")
+    if limits.max_cost_usd is not None and spending.cost_usd > limits.max_cost_usd:
+        raise LimitMet(f"cost {spending.cost_usd:.4f} USD of {limits.max_cost_usd:g} USD")
 
 
 async def _judge(
@@ -153,10 +152,11 @@ async def _judge(
     calls: list[dict[str, Any]],
     limits: Limits,
     failure: str,
+    broken_state: str,
 ) -> dict[str, Any]:
     """Score what was said and add what was called."""
     if not failure and len(calls) > limits.max_tool_calls:
-        failure = f"limit: more than {limits.max_tool_calls} tool calls"
+        failure, broken_state = f"limit: more than {limits.max_tool_calls} tool calls", "agent_error"
     try:
         score = await asyncio.to_thread(session.score)
     except JudgeUnavailable as error:
@@ -166,7 +166,7 @@ async def _judge(
     except Exception as error:
         return _record(task, course, "infra_unavailable", f"harness failure: {type(error).__name__}: {error}")
     if failure:
-        return _record(task, course, "agent_error", failure, failed_score(score, failure), calls)
+        return _record(task, course, broken_state, failure, failed_score(score, failure), calls)
     state, reason = _verdict(score, course.transcript)
     return _record(task, course, state, reason, score, calls)
 
@@ -206,11 +206,7 @@ def _record(
         "parts": {} if score is None else dict(score.parts),
         "details": {} if score is None else dict(score.details),
         "transcript": course.transcript,
-        "usage": {
-            "input_tokens": course.usage.input_tokens,
-            "output_tokens": course.usage.output_tokens,
-            "cost_usd": course.usage.cost_usd,
-        },
+        "usage": course.spending.record(),
         "tool_calls": calls or [],
         "lookahead_attempts": sum(bool(call.get("lookahead")) for call in calls or []),
         "seconds": round(time.monotonic() - course.started, 3),
@@ -234,12 +230,12 @@ def replay(case: Case, record: dict[str, Any]) -> dict[str, Any]:
     try:
         score = session.score()
     except JudgeUnavailable as error:
-        if record["state"] != "agent_error":
+        if record["state"] not in BROKEN:
             return record | {"state": "infra_unavailable", "reason": f"not judged: {error}", "unjudged": True}
         score = Score(0.0, False)
-    if record["state"] == "agent_error":
+    if record["state"] in BROKEN:
         score = failed_score(score, record["reason"])
-        state, reason = "agent_error", record["reason"]
+        state, reason = record["state"], record["reason"]
     else:
         state, reason = _verdict(score, record["transcript"])
     judged = {name: value for name, value in record.items() if name != "unjudged"}

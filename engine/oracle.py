@@ -31,7 +31,7 @@ class _OracleConversation:
         self._session = session
 
     async def send(self, text: str, *, timeout_s: float) -> Reply:
-        return Reply(await asyncio.to_thread(self._session.oracle), Usage())
+        return Reply(await asyncio.to_thread(self._session.oracle), Usage(cost_usd=0.0))
 
     async def close(self) -> None:
         pass

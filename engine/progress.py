@@ -7,7 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TextIO
 
-from engine.results import points, tasks
+from engine.remarks import points, tasks
+from engine.spending import in_words, is_known
 
 
 class Progress(Protocol):
@@ -50,17 +51,21 @@ class _Counts:
     """Failures, harness failures and cost so far."""
 
     def __init__(self) -> None:
-        self.failures = self.infrastructure = 0
+        self.failures = self.unavailable = self.infrastructure = 0
         self.cost_usd = 0.0
+        self.cost_known = True
 
     def add(self, record: Mapping[str, Any]) -> None:
         self.failures += record["state"] == "agent_error"
+        self.unavailable += record["state"] == "agent_unavailable"
         self.infrastructure += record["state"] == "infra_unavailable"
         self.cost_usd += record["usage"]["cost_usd"]
+        self.cost_known = self.cost_known and is_known(record["usage"])
 
     def text(self) -> str:
         ours = f", harness failures {self.infrastructure}" if self.infrastructure else ""
-        return f"agent failures {self.failures}{ours}, cost ${self.cost_usd:.2f}"
+        away = f", agent not available {self.unavailable}" if self.unavailable else ""
+        return f"agent failures {self.failures}{away}{ours}, cost {in_words(self.cost_usd, known=self.cost_known)}"
 
 
 class Lines:

@@ -15,7 +15,7 @@ from typing import Any
 
 from engine import agent_dialect
 from engine.agent_dialect import Event, Usage
-from engine.agent_failure import AgentFailure, printable
+from engine.agent_failure import AgentFailure, FailureKind, printable
 from engine.reply_parts import DataPart, Part, TextPart, UnreadPart, short
 from evaluators.answers.statement import ANSWER_KEYS
 from evaluators.answers.typed_json import embedded_objects
@@ -93,11 +93,13 @@ class Assembly:
     closing: _Content = field(default_factory=_Content)
     progress: _Content = field(default_factory=_Content)
     usage: Usage | None = None
+    unavailable: bool = False
     finished: bool = False
 
     def take(self, event: Event) -> None:
         """Add what an event says."""
         self.usage = event.usage or self.usage
+        self.unavailable = event.unavailable or self.unavailable
         self.state = event.state or self.state
         self.finished = event.kind == "message" or self.state in agent_dialect.FINISHED_STATES
         if event.state and not self.finished:
@@ -122,13 +124,19 @@ class Assembly:
         """
         text, notes = _answer(list(self.artifacts.values()), self.closing)
         if self.state in _ENDINGS:
-            said = self.closing.text() or text or "it gave no reason"
-            raise AgentFailure("rejected" if self.state == "rejected" else "agent_error", _ENDINGS[self.state] + said)
+            raise self._failure(self.closing.text() or text or "it gave no reason")
         if self.state == "input-required":
             notes.append(f"the agent asked back instead of finishing: {_quoted(self.closing.text())}")
         elif not text and not notes:
             notes.append(self._silence())
         return Reply(text, self.usage or Usage(), tuple(" ".join(printable(note).split()) for note in notes))
+
+    def _failure(self, said: str) -> AgentFailure:
+        away = self.state == "failed" and self.unavailable
+        ended: FailureKind = "provider_unavailable" if away else "agent_error"
+        failure = AgentFailure("rejected" if self.state == "rejected" else ended, _ENDINGS[self.state] + said)
+        failure.usage = self.usage
+        return failure
 
     def _silence(self) -> str:
         progress = self.progress.text()

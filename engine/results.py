@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from engine import __version__
+from engine.agent_failure import BROKEN
+from engine.remarks import cost, points, remarks
 from engine.score import UNSCORED, OverallScore, SectionScore, clip, summarize
+from engine.spending import is_known, total
 from engine.store import Store
 from evaluators.contract import SECTIONS, Section
 
@@ -16,13 +18,21 @@ SCHEMA_VERSION = "2.0"
 
 
 def all_records(store: Store) -> list[dict[str, Any]]:
-    """Return one record per task of the run's plan: its result, its latest harness failure, or ``not_run``."""
+    """Return one record per task of the run's plan: its result, its latest harness failure, or ``not_run``.
+
+    Where a task has more attempts than that one, ``former`` tells of each whether it was a retry on request, and what
+    it cost.
+    """
     finished = {record["task_id"]: record for record in store.records()}
     failed = {record["task_id"]: record for record in store.last_infrastructure_failures().values()}
+    former = store.former_attempts()
     rows = []
     for task in store.manifest()["tasks"]:
         task_id = task["task_id"]
-        rows.append(finished.get(task_id) or failed.get(task_id) or _not_run(task))
+        row = finished.get(task_id) or failed.get(task_id) or _not_run(task)
+        others = former.get(task_id, [])[: None if task_id in finished else -1]
+        told = [{"retry": other.get("retry", False), "usage": other["usage"]} for other in others]
+        rows.append(row | {"former": told} if told else row)
     return rows
 
 
@@ -81,9 +91,19 @@ def summary(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict
         ],
         "tool_calls": tool_calls_per_server(records),
         "lookahead_attempts": sum(record["lookahead_attempts"] for record in records),
-        "cost_usd": math.fsum(record["usage"]["cost_usd"] for record in records),
         "unscored": overall.total - overall.n,
+        "not_run": sum(record["state"] == "not_run" for record in records),
+        "errors": {state: sum(record["state"] == state for record in records) for state in BROKEN},
+        "retried": sum(any(row.get("retry") for row in attempts_of(record)) for record in records),
+        "complete": overall.total == overall.n,
+        "budget_usd": manifest["config"].get("limits", {}).get("max_cost_usd"),
+        **total([attempt["usage"] for attempt in attempts_of(record)] for record in records),
     }
+
+
+def attempts_of(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return every attempt at a task, each with ``usage`` and whether it was a ``retry`` on request."""
+    return [*record.get("former", []), record]
 
 
 def seed_source(manifest: dict[str, Any]) -> str:
@@ -165,8 +185,7 @@ def mean_parts(records: Sequence[dict[str, Any]]) -> dict[str, float]:
     scored = [record for record in records if record["state"] not in UNSCORED]
     names = sorted({name for record in scored for name in record["parts"]})
     having = {
-        name: [r for r in scored if name in r["parts"] or (r["state"] == "agent_error" and not r["parts"])]
-        for name in names
+        name: [r for r in scored if name in r["parts"] or (r["state"] in BROKEN and not r["parts"])] for name in names
     }
     return {
         name: math.fsum(record["parts"].get(name, 0.0) for record in rows) / len(rows) for name, rows in having.items()
@@ -190,7 +209,8 @@ def _row(record: dict[str, Any]) -> dict[str, Any]:
         "lookahead_attempts": record["lookahead_attempts"],
         "input_tokens": record["usage"]["input_tokens"],
         "output_tokens": record["usage"]["output_tokens"],
-        "cost_usd": record["usage"]["cost_usd"],
+        "cost_usd": record["usage"]["cost_usd"] if is_known(record["usage"]) else None,
+        "attempts": len(attempts_of(record)),
     }
 
 
@@ -200,32 +220,8 @@ def table(result: dict[str, Any]) -> str:
     for name, row in result["sections"].items():
         lines.append(_line(name, row, f"{row['weight']:>6.0%}"))
     lines.append(_line("overall", result["overall"], ""))
-    broken = [task["reason"] for task in result["tasks"] if task["state"] == "agent_error"]
-    if broken:
-        reason, times = Counter(broken).most_common(1)[0]
-        lines.append(
-            f"{len(broken)} of {tasks(result['overall']['total'])} ended in an error of the agent and "
-            f"{'counts' if len(broken) == 1 else 'count'} 0; "
-            f"most often ({times}): {reason}"
-        )
-    if result["unscored"]:
-        low, high = result["overall"]["bounds"]
-        lines.append(
-            f"{tasks(result['unscored'])} {'has' if result['unscored'] == 1 else 'have'} no score because of the "
-            f"harness, not the agent: "
-            f"the overall score lies between {points(low)} and {points(high)}"
-        )
+    lines += [*remarks(result), f"cost: {cost(result)}"]
     return "\n".join(lines)
-
-
-def tasks(count: int) -> str:
-    """Return a number of tasks in words."""
-    return f"{count} task" if count == 1 else f"{count} tasks"
-
-
-def points(value: float) -> str:
-    """Return a score with one decimal; what rounds to 0 has no sign."""
-    return f"{round(value, 1) + 0.0:.1f}"
 
 
 def _line(name: str, row: dict[str, Any], weight: str) -> str:

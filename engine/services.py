@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Literal
 
 from engine import agent_client, builtin_agents
@@ -19,11 +19,14 @@ BUILTIN = "builtin:"
 
 
 @contextlib.asynccontextmanager
-async def connected_agent(spec: str) -> AsyncIterator[tuple[agent_client.Agent, str]]:
+async def connected_agent(
+    spec: str, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[tuple[agent_client.Agent, str]]:
     """Yield the agent that ``spec`` names and the address workers reach it at.
 
     ``spec`` is a URL, ``builtin:NAME`` (a program of ours, started for the run and ended with it) or
-    ``builtin:oracle`` (the in-process oracle, whose address is its name).
+    ``builtin:oracle`` (the in-process oracle, whose address is its name). ``environment`` is given to a builtin besides
+    what it inherits.
 
     Raises
     ------
@@ -38,9 +41,8 @@ async def connected_agent(spec: str) -> AsyncIterator[tuple[agent_client.Agent, 
     try:
         async with contextlib.AsyncExitStack() as stack:
             if spec.startswith(BUILTIN):
-                name = spec.removeprefix(BUILTIN)
-                _check_builtin(name)
-                running = await stack.enter_async_context(builtin_agents.start(name))
+                check_agent(spec, environment)
+                running = await stack.enter_async_context(builtin_agents.start(spec, env=environment))
                 agent: agent_client.Agent = running
                 url = running.url
             else:
@@ -52,13 +54,26 @@ async def connected_agent(spec: str) -> AsyncIterator[tuple[agent_client.Agent, 
         raise AgentUnreachable(f"--agent {spec}: {error}") from error
 
 
-def _check_builtin(name: str) -> None:
-    """Refuse an unknown builtin, and the language model without anything that it could ask."""
+def check_agent(spec: str, environment: Mapping[str, str] | None = None) -> None:
+    """Refuse an unknown builtin, and the language model without its name or without an endpoint to ask.
+
+    Raises
+    ------
+    ConfigError
+        Naming what is missing. An address is not looked at.
+    """
+    if not spec.startswith(BUILTIN):
+        return
+    name, given = spec.removeprefix(BUILTIN), {**os.environ, **(environment or {})}
     names = ("oracle", *builtin_agents.BUILTIN_AGENTS)
     if name not in names:
         raise ConfigError(f"--agent builtin:{name}: unknown agent{nearest(name, names)}; available: {', '.join(names)}")
-    if name == "llm" and not (os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL")):
-        raise ConfigError("--agent builtin:llm: set OPENAI_API_KEY, or OPENAI_BASE_URL for a model of your own")
+    if name == "llm" and not given.get("OPENAI_MODEL"):
+        raise ConfigError("--agent builtin:llm: no model is named; give --model NAME, or set OPENAI_MODEL")
+    if name == "llm" and not (given.get("OPENAI_API_KEY") or given.get("OPENAI_BASE_URL")):
+        raise ConfigError(
+            "--agent builtin:llm: set OPENAI_API_KEY, or --base-url (OPENAI_BASE_URL) for a model of your own"
+        )
 
 
 @contextlib.contextmanager

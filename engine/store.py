@@ -115,10 +115,16 @@ class Store:
             raise StoreCorrupt(f"{self.folder / MANIFEST} does not hold a JSON object")
         return value
 
-    def commit(self, *, key: str, position: int, record: dict[str, Any]) -> bool:
+    def commit(self, *, key: str, position: int, record: dict[str, Any], over: str | None = None) -> bool:
         """Make one attempt durable; return whether it became the cell's result.
 
         An attempt whose state is ``infra_unavailable`` is kept but does not fill the cell, so that resume tries again.
+
+        Parameters
+        ----------
+        over
+            Name of the result, as :meth:`retriable` told it, that this attempt replaces: a retry on request. Where
+            another result stands in the cell by then, that one stays. The replaced one stays among the attempts.
         """
         blob = self._put_blob(record)
         now, state, task_id = time.time(), record["state"], record["task_id"]
@@ -130,6 +136,12 @@ class Store:
             )
             if state == "infra_unavailable":
                 return False
+            if over is not None:
+                cursor = self._ledger.execute(
+                    "UPDATE cells SET state = ?, blob = ?, committed_at = ? WHERE key = ? AND blob = ?",
+                    (state, blob, now, key, over),
+                )
+                return cursor.rowcount == 1
             cursor = self._ledger.execute(
                 "INSERT INTO cells (key, position, task_id, state, blob, committed_at) VALUES (?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT (key) DO NOTHING",
@@ -140,6 +152,21 @@ class Store:
     def finished(self) -> set[str]:
         """Return the keys of the cells that have a result."""
         return {row[0] for row in self._query("SELECT key FROM cells")}
+
+    def retriable(self) -> dict[str, str]:
+        """Return key and name of the results that are errors of transport, not answers."""
+        return dict(self._query("SELECT key, blob FROM cells WHERE state = 'agent_unavailable'"))
+
+    def former_attempts(self) -> dict[str, list[dict[str, Any]]]:
+        """Return, by task, the attempts that are not its result, where there are any, in the order they were made."""
+        rows = self._query(
+            "SELECT task_id, blob FROM attempts WHERE id NOT IN (SELECT MIN(attempts.id) FROM attempts JOIN cells "
+            "ON cells.key = attempts.key AND cells.blob = attempts.blob GROUP BY cells.key) ORDER BY id"
+        )
+        found: dict[str, list[dict[str, Any]]] = {}
+        for task_id, blob in rows:
+            found.setdefault(task_id, []).append(self._get_blob(blob))
+        return found
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the result of each finished cell, in playing order."""
@@ -158,6 +185,10 @@ class Store:
             "AND key NOT IN (SELECT key FROM cells) ORDER BY id"
         )
         return {key: self._get_blob(blob) for key, blob in rows}
+
+    def spent(self) -> list[dict[str, Any]]:
+        """Return the ``usage`` of every attempt."""
+        return [self._get_blob(blob)["usage"] for (blob,) in self._query("SELECT blob FROM attempts")]
 
     def attempts(self) -> int:
         """Return how many attempts were kept."""

@@ -81,7 +81,7 @@ def test_the_lowest_and_the_top_word_of_each_width_are_finite_and_no_width_round
     low, high = np.asarray(draws.normal(ends, place=7, bits=bits))
     assert np.isfinite(low) and low == -high
     if bits == 24:
-        with pytest.raises(ValueError, match="bits must be between 1 and 23, .* got 24"):
+        with pytest.raises(ValueError, match=r"bits must be between 1 and 23, .* got 24"):
             draws.uniform(ends, place=7, bits=bits)
         return
     low, high = np.asarray(draws.uniform(ends, place=7, bits=bits))
@@ -119,4 +119,3 @@ def test_uniform_numbers_of_the_pricing_simulations_lie_strictly_between_0_and_1
     numbers = np.asarray(uniforms(always(word), dimensions=3, paths=8, draws=kind))
     assert (numbers > 0.0).all() and (numbers < 1.0).all()
     assert np.isfinite(stats.norm.ppf(numbers)).all()
-

@@ -18,8 +18,7 @@ def jitter(words: jax.Array, market: Market, *, price_sigma: float | jax.Array) 
     """
     sigma = jnp.asarray(price_sigma, jnp.float32)
     at_open, at_close = (
-        1.0 + jnp.expm1(sigma * normal(words, place=place, bits=24)).astype(market.close.dtype)
-        for place in (0, 24)
+        1.0 + jnp.expm1(sigma * normal(words, place=place, bits=24)).astype(market.close.dtype) for place in (0, 24)
     )
     return with_body(market, open=market.open * at_open, close=market.close * at_close)
 

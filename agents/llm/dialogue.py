@@ -8,11 +8,11 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
 
-from a2a_service import Answer
+from a2a_service import Answer, Progress, Usage
 from functions import call, describe
 from mcp_toolbox import Toolbox, server_urls
-from openai import AsyncOpenAI
 from prompt import ANSWER_NOW, SYSTEM, user_text
+from provider import Provider
 
 MAX_CONVERSATIONS = 256
 MAX_REMEMBERED_MESSAGES = 20
@@ -28,7 +28,7 @@ class Limits:
     model_calls
         Calls of the model, the last of which may not call tools.
     cost_usd
-        US dollars after which the model gets one last call, without tools. Effective with prices above 0.
+        US dollars after which the model gets one last call, without tools. Without effect where prices are unknown.
     output_tokens
         Output tokens of one call; 0 leaves it to the endpoint.
     """
@@ -40,10 +40,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Prices:
-    """US dollars per million tokens."""
+    """US dollars per million tokens; None where they are unknown."""
 
-    input_usd: float
-    output_usd: float
+    input_usd: float | None
+    output_usd: float | None
 
 
 @dataclass
@@ -53,18 +53,22 @@ class Meter:
     prices: Prices
     input_tokens: int = 0
     output_tokens: int = 0
+    complete: bool = True
 
     def add(self, usage: Any) -> None:
-        """Count the usage that the endpoint reported (None where it reports none)."""
+        """Count the usage that the endpoint reported; where it reports none (None), the cost is unknown."""
+        self.complete = self.complete and usage is not None
         self.input_tokens += getattr(usage, "prompt_tokens", 0) or 0
         self.output_tokens += getattr(usage, "completion_tokens", 0) or 0
 
     @property
-    def cost_usd(self) -> float:
-        """US dollars so far."""
+    def cost_usd(self) -> float | None:
+        """US dollars so far; None where they are unknown."""
+        if self.prices.input_usd is None or self.prices.output_usd is None or not self.complete:
+            return None
         return (self.input_tokens * self.prices.input_usd + self.output_tokens * self.prices.output_usd) / 1e6
 
-    def report(self) -> dict[str, float]:
+    def report(self) -> Usage:
         """Return the usage as A2A metadata."""
         return {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens, "cost_usd": self.cost_usd}
 
@@ -80,15 +84,14 @@ class _Dialogue:
 class Dialogues:
     """All conversations of this agent; the longest unused are forgotten first."""
 
-    def __init__(self, client: AsyncOpenAI, *, model: str, limits: Limits, prices: Prices) -> None:
-        self._client = client
-        self._model = model
+    def __init__(self, provider: Provider, *, limits: Limits, prices: Prices) -> None:
+        self._provider = provider
         self._limits = limits
         self._prices = prices
         self._dialogues: OrderedDict[str, _Dialogue] = OrderedDict()
 
-    async def reply(self, text: str, conversation: str) -> Answer:
-        """Answer one message of a conversation."""
+    async def reply(self, text: str, conversation: str, progress: Progress) -> Answer:
+        """Answer one message of a conversation; ``progress.usage`` is what it has used, whether it ends well or not."""
         body = _read(text)
         dialogue = self._dialogues.pop(conversation, _Dialogue())
         self._dialogues[conversation] = dialogue
@@ -97,21 +100,27 @@ class Dialogues:
         dialogue.urls = server_urls(body) or dialogue.urls
         question = {"role": "user", "content": user_text(body)}
         meter = Meter(self._prices)
+        progress.usage = meter.report()
         async with Toolbox(dict(dialogue.urls)) as toolbox:
             history = dialogue.messages[-MAX_REMEMBERED_MESSAGES:]
             messages: list[dict[str, Any]] = [{"role": "system", "content": SYSTEM}, *history, question]
-            answer = await self._work(messages, await describe(toolbox), toolbox, meter)
+            answer = await self._work(messages, await describe(toolbox), toolbox, meter, progress)
         dialogue.messages = [*history, question, {"role": "assistant", "content": answer}]
         return Answer(_without_fence(answer), usage=meter.report())
 
     async def _work(
-        self, messages: list[dict[str, Any]], functions: list[dict[str, Any]], toolbox: Toolbox, meter: Meter
+        self,
+        messages: list[dict[str, Any]],
+        functions: list[dict[str, Any]],
+        toolbox: Toolbox,
+        meter: Meter,
+        progress: Progress,
     ) -> str:
         """Let the model call tools until it answers or a limit is met; then it has to answer."""
         for _ in range(self._limits.model_calls - 1):
-            if not functions or meter.cost_usd >= self._limits.cost_usd:
+            if not functions or (meter.cost_usd or 0.0) >= self._limits.cost_usd:
                 break
-            said = await self._ask(messages, functions, meter)
+            said = await self._ask(messages, functions, meter, progress)
             if not said.tool_calls:
                 return said.content or ""
             messages.append(said.model_dump(exclude_none=True))
@@ -120,16 +129,19 @@ class Dialogues:
                 messages.append({"role": "tool", "tool_call_id": requested.id, "content": result})
         if messages[-1]["role"] == "tool":
             messages.append({"role": "user", "content": ANSWER_NOW})
-        return (await self._ask(messages, [], meter)).content or ""
+        return (await self._ask(messages, [], meter, progress)).content or ""
 
-    async def _ask(self, messages: list[dict[str, Any]], functions: list[dict[str, Any]], meter: Meter) -> Any:
-        request: dict[str, Any] = {"model": self._model, "messages": messages}
+    async def _ask(
+        self, messages: list[dict[str, Any]], functions: list[dict[str, Any]], meter: Meter, progress: Progress
+    ) -> Any:
+        request: dict[str, Any] = {"messages": messages}
         if functions:
             request["tools"] = functions
         if self._limits.output_tokens:
             request["max_completion_tokens"] = self._limits.output_tokens
-        completion = await self._client.chat.completions.create(**request)
+        completion = await self._provider.complete(**request)
         meter.add(completion.usage)
+        progress.usage = meter.report()
         return completion.choices[0].message
 
 

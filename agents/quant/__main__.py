@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from a2a_service import Answer, Profile, Progress, add_server_flags, parse_flags, serve
+from a2a_service import NO_MODEL, Answer, Profile, Progress, add_server_flags, parse_flags, serve
 from solver import Solver
 
 PROFILE = Profile(
@@ -29,7 +29,7 @@ def main() -> None:
     solver = Solver()
 
     async def respond(text: str, context_id: str, progress: Progress) -> Answer:
-        return Answer(await solver.reply(text, context_id))
+        return Answer(await solver.reply(text, context_id), usage=NO_MODEL)
 
     serve(PROFILE, respond, flags)
 

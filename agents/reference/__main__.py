@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from a2a_service import Answer, Profile, Progress, add_server_flags, parse_flags, serve
+from a2a_service import NO_MODEL, Answer, Profile, Progress, add_server_flags, parse_flags, serve
 from record import record
 from replies import KINDS
 
@@ -29,7 +29,7 @@ def main() -> None:
     async def respond(text: str, context_id: str, progress: Progress) -> Answer:
         if flags.record:
             record(flags.record, text)
-        return Answer(flags.text if flags.kind == "fixed" else reply(text))
+        return Answer(flags.text if flags.kind == "fixed" else reply(text), usage=NO_MODEL)
 
     profile = Profile(
         name=f"reference-{flags.kind}",

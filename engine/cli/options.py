@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -44,6 +45,17 @@ def seed(text: str) -> int:
         raise argparse.ArgumentTypeError(f"a seed is a whole number or the word random, got {text!r}") from None
     if not 0 <= value < 2**63:
         raise argparse.ArgumentTypeError(f"a seed lies between 0 and 2**63 - 1, got {text}")
+    return value
+
+
+def positive(text: str) -> float:
+    """Parse a number above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"a number above 0 is needed, got {text!r}") from None
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"a number above 0 is needed, got {text}")
     return value
 
 

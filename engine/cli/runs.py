@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,9 @@ def add_commands(commands: options.Commands) -> None:
     run.add_argument("--backend", choices=("serial", "ray"), help="where tasks and tool servers run")
     run.add_argument("--ports", choices=("fixed", "auto"), help="MCP servers on 8101-8106, or on free ports")
     run.add_argument("--concurrency", type=int, metavar="N", help="tasks under way at once")
+    run.add_argument("--model", metavar="NAME", help="model of builtin:llm (default: OPENAI_MODEL)")
+    run.add_argument("--base-url", metavar="URL", help="API address of builtin:llm (default: OPENAI_BASE_URL)")
+    _add_budget(run, "what the run may cost in all (default: the config's limits.max_cost_usd)")
     options.add_json(run, "the result")
 
     resume = options.command(
@@ -47,6 +51,12 @@ def add_commands(commands: options.Commands) -> None:
     )
     options.add_run_folder(resume)
     resume.add_argument("--agent", help="where the same agent listens now (default: as the run began)")
+    resume.add_argument(
+        "--retry-errors",
+        action="store_true",
+        help="also play the tasks again for which the agent was not available; the result tells how many",
+    )
+    _add_budget(resume, "what the run may cost in all, what it has spent included (default: as the run began)")
     options.add_json(resume, "the result")
 
     report = options.command(
@@ -70,6 +80,10 @@ def add_commands(commands: options.Commands) -> None:
     options.add_json(rescore, "the result")
 
 
+def _add_budget(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument("--max-cost-usd", type=options.positive, metavar="USD", help=what)
+
+
 def resolved_config(arguments: argparse.Namespace) -> RunConfig:
     """Return the config with the command line's choices in it."""
     from engine import config
@@ -82,7 +96,20 @@ def resolved_config(arguments: argparse.Namespace) -> RunConfig:
     for name in ("backend", "ports", "concurrency"):
         if getattr(arguments, name, None) is not None:
             raw["execution"][name] = getattr(arguments, name)
+    if getattr(arguments, "max_cost_usd", None) is not None:
+        raw["limits"]["max_cost_usd"] = arguments.max_cost_usd
     return config.parse(raw, source=str(arguments.config))
+
+
+def agent_environment(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return the environment that ``--model`` and ``--base-url`` make for the agent."""
+    from engine.errors import ConfigError
+
+    given = {"OPENAI_MODEL": arguments.model, "OPENAI_BASE_URL": arguments.base_url}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if chosen and arguments.agent != "builtin:llm":
+        raise ConfigError(f"--model and --base-url are for --agent builtin:llm, got --agent {arguments.agent}")
+    return chosen
 
 
 def run_command(arguments: argparse.Namespace) -> int:
@@ -90,18 +117,28 @@ def run_command(arguments: argparse.Namespace) -> int:
     from engine import batch, progress
 
     config = resolved_config(arguments)
-    result = batch.start_run(config, agent=arguments.agent, out=arguments.out, progress=progress.for_stream())
-    _print(result, Path(result["folder"]), as_json=arguments.json)
-    return 0
+    result = batch.start_run(
+        config,
+        agent=arguments.agent,
+        out=arguments.out,
+        progress=progress.for_stream(),
+        environment=agent_environment(arguments),
+    )
+    return _tell(result, Path(result["folder"]), as_json=arguments.json)
 
 
 def resume_command(arguments: argparse.Namespace) -> int:
     """Finish a run."""
     from engine import batch, progress
 
-    result = batch.resume_run(arguments.folder, agent=arguments.agent, progress=progress.for_stream())
-    _print(result, arguments.folder, as_json=arguments.json)
-    return 0
+    result = batch.resume_run(
+        arguments.folder,
+        agent=arguments.agent,
+        progress=progress.for_stream(),
+        retry_errors=arguments.retry_errors,
+        max_cost_usd=arguments.max_cost_usd,
+    )
+    return _tell(result, arguments.folder, as_json=arguments.json)
 
 
 def report_command(arguments: argparse.Namespace) -> int:
@@ -111,8 +148,7 @@ def report_command(arguments: argparse.Namespace) -> int:
 
     with Store.open(arguments.folder) as store:
         result = batch.finish(store)
-    _print(result, arguments.folder, as_json=arguments.json)
-    return 0
+    return _tell(result, arguments.folder, as_json=arguments.json)
 
 
 def rescore_command(arguments: argparse.Namespace) -> int:
@@ -122,6 +158,21 @@ def rescore_command(arguments: argparse.Namespace) -> int:
     result = rescore.rescore(arguments.folder)
     _print(result, arguments.folder, as_json=arguments.json)
     return 0
+
+
+def _tell(result: dict[str, Any], folder: Path, *, as_json: bool) -> int:
+    """Print the result and, where it is not that of a whole run, why; return the exit status."""
+    _print(result, folder, as_json=as_json)
+    status: int = result["exit_status"]
+    if status:
+        retry = " --retry-errors" if result["errors"]["agent_unavailable"] else ""
+        why = f"{result['stopped']}; " if result["stopped"] else ""
+        print(
+            f"traderbench: error: {why}{result['not_run']} of {result['overall']['total']} tasks not run; "
+            f"go on with: traderbench resume {folder}{retry}",
+            file=sys.stderr,
+        )
+    return status
 
 
 def _print(result: dict[str, Any], folder: Path, *, as_json: bool) -> None:

@@ -11,8 +11,10 @@ from typing import Any
 
 from engine import results
 from engine.intervals import around_zero
+from engine.remarks import cost, points, remarks
 from engine.report import charts
 from engine.score import clip, samples_of
+from engine.spending import in_words, is_known
 from engine.statistics import clustered_mean
 
 SHOWN_CHARACTERS = 12_000
@@ -35,6 +37,7 @@ STATE_WORDS = {
     "passed": "passed",
     "failed": "not passed",
     "agent_error": "agent error",
+    "agent_unavailable": "agent not available",
     "infra_unavailable": "harness failure",
     "not_run": "not run",
 }
@@ -48,7 +51,8 @@ def context(manifest: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -
         "manifest": manifest,
         "summary": summary,
         "seed_source": summary["seed_source"],
-        "broken": [row["reason"] for row in rows if row["state"] == "agent_error"],
+        "notices": remarks(summary),
+        "cost": cost(summary),
         "sections": [_section(name, row) for name, row in summary["sections"].items()],
         "overview_svg": charts.intervals(_interval_rows(summary)),
         "radar_svg": charts.radar({name: row["score"] for name, row in summary["sections"].items()}),
@@ -139,17 +143,18 @@ def _task(number: int, record: dict[str, Any]) -> dict[str, Any]:
         "category": record["category"],
         "state": record["state"],
         "state_words": STATE_WORDS[record["state"]],
-        "score": results.points(clip(record["value"])),
-        "value": results.points(record["value"]),
+        "score": points(clip(record["value"])),
+        "value": points(record["value"]),
         "reason": record["reason"],
         "as_of": record["as_of"],
         "question": record["question"],
-        "parts": [(charts.readable(name), results.points(value)) for name, value in record["parts"].items()],
+        "parts": [(charts.readable(name), points(value)) for name, value in record["parts"].items()],
         "details": json.dumps(details, indent=2, ensure_ascii=False) if details else "",
         "transcript": _transcript(record["transcript"]),
         "calls": record["tool_calls"],
         "lookahead": record["lookahead_attempts"],
-        "usage": record["usage"],
+        "tokens": record["usage"]["input_tokens"] + record["usage"]["output_tokens"],
+        "cost": in_words(record["usage"]["cost_usd"], known=is_known(record["usage"])),
         "seconds": record["seconds"],
         "chance_score": record["chance_score"],
     }

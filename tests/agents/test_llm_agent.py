@@ -7,6 +7,7 @@ import json
 import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from engine.agent_client import AgentFailure, Reply, Usage
+from engine.agent_client import A2AConversation, AgentFailure, Reply, Usage
 from engine.builtin_agents import start
 
 
@@ -34,9 +35,13 @@ class Endpoint:
     def __init__(self, script: Sequence[dict[str, Any]]) -> None:
         self.script = script
         self.requests: list[dict[str, Any]] = []
+        self.hold_from = 0
+        self.released = asyncio.Event()
 
     async def complete(self, request: Request) -> Response:
         self.requests.append(await request.json())
+        if self.hold_from and len(self.requests) >= self.hold_from:
+            await self.released.wait()
         said = self.script[min(len(self.requests), len(self.script)) - 1]
         if "status" in said:
             return JSONResponse({"error": {"message": "no such model"}}, status_code=said["status"])
@@ -106,12 +111,16 @@ def converse(
             serving(desk()) as tools,
             AsyncOpenAI(api_key="test", base_url=f"{api}/v1", max_retries=0) as client,
         ):
-            agent = dialogue.Dialogues(client, model="local", limits=limits, prices=prices)
+            agent = dialogue.Dialogues(dialogue.Provider(client, "local"), limits=limits, prices=prices)
             first = {"mcp_servers": {"desk": f"{tools}/mcp"}, "MCP_DESK_URL": f"{tools}/mcp"}
             texts = [json.dumps(body | first if row == 0 else body) for row, body in enumerate(bodies)]
-            return [await agent.reply(text, "conversation") for text in texts]
+            return [await agent.reply(text, "conversation", dialogue.Progress(ignore)) for text in texts]
 
     return Conversation(asyncio.run(run()), endpoint.requests)
+
+
+async def ignore(text: str) -> None:
+    pass
 
 
 QUESTION = {"type": "question", "question": "What is twice 21?"}
@@ -176,22 +185,124 @@ def test_the_conversation_and_its_tools_are_remembered_in_later_turns(dialogue: 
     assert json.loads(requests[2]["messages"][-1]["content"]) == {"doubled": 42.0}
 
 
-def serve_and_ask(script: Sequence[dict[str, Any]]) -> Reply:
+PRICES = {"OPENAI_INPUT_PRICE": "2.0", "OPENAI_OUTPUT_PRICE": "1.0"}
+
+
+def serve_and_ask(script: Endpoint | Sequence[dict[str, Any]], body: dict[str, Any] | None = None) -> Reply:
+    endpoint = script if isinstance(script, Endpoint) else Endpoint(script)
+
     async def run() -> Reply:
-        async with serving(Endpoint(script).app()) as api:
+        async with serving(endpoint.app()) as api, serving(desk()) as tools:
             env = {"OPENAI_BASE_URL": f"{api}/v1", "OPENAI_API_KEY": "test", "OPENAI_MODEL": "local"}
-            async with start("llm", env=env | {"OPENAI_OUTPUT_PRICE": "1.0"}) as agent:
-                return await agent.conversation("task").send("What is twice 21?", timeout_s=20.0)
+            async with start("llm", env=env | PRICES) as agent:
+                said = (
+                    "What is twice 21?"
+                    if body is None
+                    else json.dumps(body | {"mcp_servers": {"desk": f"{tools}/mcp"}})
+                )
+                return await agent.conversation("task").send(said, timeout_s=60.0)
 
     return asyncio.run(run())
 
 
 def test_the_program_answers_over_a2a_with_its_usage() -> None:
     reply = serve_and_ask([{"content": "42"}])
-    assert reply == Reply("42", Usage(input_tokens=1000, output_tokens=10, cost_usd=1e-5))
+    assert reply == Reply("42", Usage(input_tokens=1000, output_tokens=10, cost_usd=2e-3 + 1e-5))
 
 
-def test_an_endpoint_that_refuses_is_a_failed_task_with_its_words() -> None:
+@pytest.mark.parametrize("status", [401, 402, 404, 429, 503])
+def test_a_provider_that_goes_away_is_told_as_an_outage_and_what_was_spent_is_counted(status: int) -> None:
+    # the first reply is the look at the endpoint, which no message of a task caused
+    script = [{"content": "OK"}, tool_call("desk__double", "{}"), {"status": status}]
+    with pytest.raises(AgentFailure, match=f"HTTP {status}") as caught:
+        serve_and_ask(script, QUESTION)
+    assert caught.value.kind == "provider_unavailable" and caught.value.unavailable
+    assert caught.value.usage == Usage(input_tokens=1000, output_tokens=10, cost_usd=2e-3 + 1e-5)
+
+
+def test_a_request_that_the_endpoint_refuses_is_a_failure_of_the_agent() -> None:
     with pytest.raises(AgentFailure, match="no such model") as caught:
-        serve_and_ask([{"status": 404}])
+        serve_and_ask([{"content": "OK"}, {"status": 400}])
     assert caught.value.kind == "agent_error"
+
+
+@pytest.mark.parametrize(("status", "remedy"), [(401, "set OPENAI_API_KEY"), (404, "set OPENAI_MODEL or --model")])
+def test_a_refused_key_or_an_unknown_model_ends_the_agent_at_its_start(status: int, remedy: str) -> None:
+    endpoint = Endpoint([{"status": status}])
+    with pytest.raises(AgentFailure) as caught:
+        serve_and_ask(endpoint)
+    for told in ("model 'local' at http://127.0.0.1:", f"HTTP {status}", "no such model", remedy):
+        assert told in str(caught.value)
+    assert len(endpoint.requests) == 1
+
+
+def test_an_endpoint_that_is_down_ends_the_agent_at_its_start() -> None:
+    env = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_MODEL": "local"}
+
+    async def run() -> None:
+        async with start("llm", env=env):
+            pass
+
+    with pytest.raises(AgentFailure, match=r"model 'local' at http://127\.0\.0\.1:9/v1/: no connection"):
+        asyncio.run(run())
+
+
+def test_the_look_at_the_endpoint_is_short_whichever_limit_it_takes(dialogue: Any) -> None:
+    async def run(endpoint: Endpoint) -> list[dict[str, Any]]:
+        async with (
+            serving(endpoint.app()) as api,
+            AsyncOpenAI(api_key="test", base_url=f"{api}/v1", max_retries=0) as client,
+        ):
+            await dialogue.Provider(client, "local").check()
+        return [{k: v for k, v in request.items() if k.startswith("max")} for request in endpoint.requests]
+
+    assert asyncio.run(run(Endpoint([{"content": "OK"}]))) == [{"max_tokens": 16}]
+    refusing = Endpoint([{"status": 400}, {"content": "OK"}])
+    assert asyncio.run(run(refusing)) == [{"max_tokens": 16}, {"max_completion_tokens": 16}]
+
+
+def test_no_model_named_is_an_error_and_no_default() -> None:
+    async def run() -> None:
+        async with start("llm", env={"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}):
+            pass
+
+    with pytest.raises(AgentFailure, match="set OPENAI_MODEL"):
+        asyncio.run(run())
+
+
+def test_tokens_without_a_price_cost_an_unknown_amount(dialogue: Any) -> None:
+    meter = dialogue.Meter(dialogue.Prices(None, None), input_tokens=7)
+    assert meter.report() == {"input_tokens": 7, "output_tokens": 0, "cost_usd": None}
+    priced = dialogue.Meter(dialogue.Prices(1.0, 1.0))
+    assert priced.report()["cost_usd"] == 0.0
+    priced.add(None)
+    assert priced.report()["cost_usd"] is None
+
+
+@pytest.mark.parametrize("version", ["1.0", "0.3"])
+def test_a_task_that_is_given_up_is_cancelled_and_the_model_is_asked_no_more(version: str) -> None:
+    endpoint = Endpoint([{"content": "OK"}, CALL, CALL, CALL])
+    endpoint.hold_from = 4
+
+    async def run() -> None:
+        async with serving(endpoint.app()) as api, serving(desk()) as tools:
+            env = {"OPENAI_BASE_URL": f"{api}/v1", "OPENAI_MODEL": "local"}
+            async with start("llm", env=env | PRICES) as agent:
+                spoken = replace(agent._endpoint, version=version)
+                given_up, later = (A2AConversation(agent._client, spoken) for _ in range(2))
+                body = QUESTION | {"mcp_servers": {"desk": f"{tools}/mcp"}}
+                sending = asyncio.create_task(given_up.send(json.dumps(body), timeout_s=120.0))
+                while len(endpoint.requests) < 4:
+                    await asyncio.sleep(0.01)
+                sending.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await sending
+                spent = await given_up._cancel()
+                assert spent is not None and spent.input_tokens == 2000
+                endpoint.script = [{"content": "done"}]
+                endpoint.released.set()
+                assert (await later.send("Something else", timeout_s=120.0)).text == "done"
+
+    asyncio.run(run())
+    assert len(endpoint.requests) == 5
+    assert endpoint.requests[4]["messages"][-1]["content"] == "Something else"

@@ -10,9 +10,10 @@ import gzip
 import json
 import os
 import tracemalloc
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
+import httpx
 import pytest
 
 from engine import agent_client
@@ -242,7 +243,112 @@ def test_a_redirect_is_refused_and_not_followed(target: str) -> None:
 @pytest.mark.parametrize("status", ["429 Too Many Requests", "503 Service Unavailable"])
 def test_a_huge_retry_after_is_not_waited_for(status: str) -> None:
     outcome = failure(replying(http(b"", status=status, more="Retry-After: 99999999\r\n")))
-    assert outcome.kind == "agent_error" and status[:3] in str(outcome)
+    assert outcome.kind == "unreachable" and outcome.unavailable and status[:3] in str(outcome)
+
+
+def test_any_other_http_error_is_a_failure_of_the_agent() -> None:
+    outcome = failure(replying(http(b"", status="403 Forbidden")))
+    assert outcome.kind == "agent_error" and not outcome.unavailable
+
+
+@pytest.mark.parametrize("version", ["1.0", "0.3"])
+def test_an_agent_can_say_that_its_provider_is_away_and_what_the_failure_cost(version: str) -> None:
+    said = {"usage": {"input_tokens": 7, "cost_usd": 0.5}, "traderbench": {"error": "provider_unavailable"}}
+    if version == "1.0":
+        message: dict[str, Any] = {"parts": [{"text": "HTTP 429"}], "metadata": said}
+        status = {"state": "TASK_STATE_FAILED", "message": message}
+        result = {"statusUpdate": {"taskId": "t", "contextId": "c", "status": status}}
+    else:
+        message = {"kind": "message", "parts": [{"kind": "text", "text": "HTTP 429"}], "metadata": said}
+        status = {"state": "failed", "message": message}
+        result = {"kind": "status-update", "taskId": "t", "contextId": "c", "status": status, "final": True}
+    outcome = failure(streaming(result), version=version)
+    assert outcome.kind == "provider_unavailable" and outcome.unavailable and "HTTP 429" in str(outcome)
+    assert outcome.usage == Usage(input_tokens=7, cost_usd=0.5)
+
+
+@pytest.mark.parametrize(("version", "method"), [("1.0", "CancelTask"), ("0.3", "tasks/cancel")])
+def test_a_task_over_its_time_is_cancelled_at_the_agent_which_tells_what_it_spent(version: str, method: str) -> None:
+    seen: list[tuple[str, str]] = []
+
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        state = {"1.0": "TASK_STATE_", "0.3": ""}[version]
+        seen.append((request["method"], request["params"].get("id", "")))
+        if len(seen) == 1:
+            task = {
+                "id": "t",
+                "contextId": "c",
+                "status": {"state": state + {"1.0": "WORKING", "0.3": "working"}[version]},
+            }
+            writer.write(STREAM_HEAD + sse(request, {"task": task} if version == "1.0" else task | {"kind": "task"}))
+            await writer.drain()
+            writer.write(chunk(b": working\r\n\r\n"))
+            return
+        usage = {"usage": {"input_tokens": 30, "output_tokens": 4}}
+        ended = {"state": state + {"1.0": "CANCELED", "0.3": "canceled"}[version], "message": {"metadata": usage}}
+        writer.write(answer(request, {"kind": "task", "id": "t", "contextId": "c", "status": ended}))
+
+    outcome = failure(behave, timeout_s=0.5, version=version)
+    assert outcome.kind == "timeout"
+    assert seen[1:] == [(method, "t")]
+    assert outcome.usage == Usage(input_tokens=30, output_tokens=4, cost_usd=None)
+
+
+def _late_agent(refusals: int) -> tuple[Any, list[str]]:
+    """Return an in-memory transport that refuses the first connections, and the methods that arrived."""
+    arrived: list[str] = []
+    left = refusals
+
+    async def handle(request: httpx.Request) -> httpx.Response:
+        nonlocal left
+        if left:
+            left -= 1
+            raise httpx.ConnectError("refused")
+        body = json.loads(request.content)
+        arrived.append(body["method"])
+        raw = json.dumps({"jsonrpc": "2.0", "id": body["id"], "result": completed("back")}).encode()
+
+        async def content() -> AsyncIterator[bytes]:
+            yield raw
+
+        return httpx.Response(200, content=content())
+
+    return httpx.MockTransport(handle), arrived
+
+
+@pytest.mark.parametrize(("refusals", "comes"), [(2, True), (3, False)])
+def test_a_message_that_found_no_connection_is_offered_twice_again(
+    refusals: int, comes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_client, "CONNECT_BACKOFF_S", (0.0, 0.0))
+
+    async def run() -> Reply | AgentFailure:
+        transport, arrived = _late_agent(refusals)
+        async with httpx.AsyncClient(transport=transport) as client:
+            endpoint = agent_client.Endpoint("http://agent/", "1.0", stream=True)
+            try:
+                reply = await agent_client.A2AConversation(client, endpoint).send("hello", timeout_s=5.0)
+            except AgentFailure as error:
+                return error
+        assert arrived == ["SendStreamingMessage"]
+        return reply
+
+    outcome = asyncio.run(run())
+    assert isinstance(outcome, Reply) == comes
+    if isinstance(outcome, AgentFailure):
+        assert outcome.kind == "unreachable" and not outcome.sent
+
+
+def test_a_message_that_the_agent_may_have_seen_is_never_sent_again() -> None:
+    seen: list[str] = []
+
+    async def behave(writer: asyncio.StreamWriter, request: dict[str, Any]) -> None:
+        seen.append(request["method"])
+        writer.close()
+
+    outcome = failure(behave)
+    assert outcome.kind == "unreachable" and outcome.sent
+    assert seen == ["SendStreamingMessage"]
 
 
 def test_an_event_of_a_foreign_task_is_refused() -> None:

@@ -144,7 +144,7 @@ def test_one_is_singular_and_nothing_has_no_sign(manifest):
     )
     text = report.render(manifest, [record])
     assert "0 of 1 task passed · 1 look-ahead attempt ·" in text
-    assert "1 of 1 task ended in an error of the agent and counts 0." in text
+    assert "1 of 1 task ended in an error of the agent and counts 0; most often (1): " in text
     assert "1 tool call," in text
     assert ">-0.0<" not in text and ">0.0<" in text
     table = results.table(results.summary(manifest, [record, record | {"task_id": "b", "state": "infra_unavailable"}]))

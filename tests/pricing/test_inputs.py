@@ -65,7 +65,7 @@ def test_what_is_no_kind_of_option_is_refused(name: str, kind: Any) -> None:
 def test_a_chain_reads_kinds_as_prices_do() -> None:
     quotes: dict[str, Any] = {"strike": [100.0, 100.0], "time_to_expiry": 0.5, "bid": 1.0, "ask": 1.2}
     assert chain.build(**quotes, is_call=["put", "Call"]).is_call.tolist() == [False, True]
-    with pytest.raises(ValueError, match="is_call must be .* got -1"):
+    with pytest.raises(ValueError, match=r"is_call must be .* got -1"):
         chain.build(**quotes, is_call=[1, -1])
 
 
@@ -107,7 +107,7 @@ def test_traced_kinds_must_be_boolean_as_their_values_cannot_be_read() -> None:
 )
 def test_what_is_no_number_is_refused_by_name(name: str, strike: Any) -> None:
     function, arguments = FUNCTIONS[name]
-    with pytest.raises(ValueError, match="^strike must be"):
+    with pytest.raises(ValueError, match=r"^strike must be"):
         function(**{**arguments, "strike": strike})
 
 
