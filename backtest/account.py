@@ -8,7 +8,10 @@ from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.typing import ArrayLike, DTypeLike
+
+from pricing.signature import checked
 
 HOLD, BUY, SELL, CLOSE, TARGET = range(5)
 """Kinds of action; see :class:`Action`."""
@@ -124,6 +127,7 @@ class Account(NamedTuple):
     ledger: Ledger
 
 
+@checked
 def open_account(*, equity: float = 10_000.0, shape: tuple[int, ...] = (), dtype: DTypeLike = jnp.float64) -> Account:
     """Return flat accounts that hold ``equity`` in quote currency each.
 
@@ -151,6 +155,7 @@ def open_account(*, equity: float = 10_000.0, shape: tuple[int, ...] = (), dtype
     )
 
 
+@checked
 def action(
     kind: ArrayLike,
     size: ArrayLike = 0.0,
@@ -159,26 +164,46 @@ def action(
     take_profit: ArrayLike = math.nan,
     like: jax.Array | None = None,
 ) -> Action:
-    """Return an action whose fields have the shape and type of ``like`` (a float64 scalar when omitted)."""
-    shape, dtype = ((), jnp.float64) if like is None else (like.shape, like.dtype)
-    return Action(
-        kind=jnp.broadcast_to(jnp.asarray(kind, jnp.int32), shape),
-        size=jnp.broadcast_to(jnp.asarray(size, dtype), shape),
-        stop_loss=jnp.broadcast_to(jnp.asarray(stop_loss, dtype), shape),
-        take_profit=jnp.broadcast_to(jnp.asarray(take_profit, dtype), shape),
-    )
+    """Return an action whose fields have the shape and float type of ``like``.
+
+    Without ``like`` they are float64 and have the shape to which the arguments broadcast: numbers give one action,
+    arrays ``[bars]`` one for each bar.
+
+    Raises
+    ------
+    ValueError
+        When a kind is no whole number, or shapes do not broadcast.
+    """
+    given = {"kind": kind, "size": size, "stop_loss": stop_loss, "take_profit": take_profit}
+    if not jnp.issubdtype(jnp.result_type(kind), jnp.integer):
+        raise ValueError(f"kind must be whole numbers (HOLD, BUY, SELL, CLOSE or TARGET), got {jnp.result_type(kind)}")
+    shapes = {name: jnp.shape(value) for name, value in given.items()} | ({} if like is None else {"like": like.shape})
+    try:
+        shape = np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        shape = None
+    if shape is None or (like is not None and shape != like.shape):
+        fields = ", ".join(f"{name} {each}" for name, each in shapes.items())
+        raise ValueError(f"the fields of an action must broadcast{'' if like is None else ' to like'}, got {fields}")
+    dtype = jnp.float64 if like is None else like.dtype
+    numbers = (jnp.broadcast_to(jnp.asarray(each, dtype), shape) for each in (size, stop_loss, take_profit))
+    return Action(jnp.broadcast_to(jnp.asarray(kind, jnp.int32), shape), *numbers)
 
 
+@checked
 def hold(like: jax.Array) -> Action:
     """Return the action that changes nothing, shaped like an account field, without stops."""
-    return Action(jnp.zeros(like.shape, jnp.int32), jnp.zeros_like(like), None, None)
+    return Action(jnp.zeros(jnp.shape(like), jnp.int32), jnp.zeros_like(like), None, None)
 
 
+@checked
 def target(exposure: jax.Array) -> Action:
     """Return the action that trades to ``exposure`` (signed multiple of equity), without stops."""
+    exposure = jnp.asarray(exposure)
     return Action(jnp.full(exposure.shape, TARGET, jnp.int32), exposure, None, None)
 
 
+@checked
 def stops_of(order: Action) -> tuple[jax.Array, jax.Array]:
     """Return stop-loss and take-profit of an action as arrays, NaN where it has None."""
     none = jnp.full_like(order.size, jnp.nan)
@@ -188,12 +213,14 @@ def stops_of(order: Action) -> tuple[jax.Array, jax.Array]:
     )
 
 
+@checked
 def last_asked(before: Action, order: Action) -> Action:
     """Return ``order``, or ``before`` where ``order`` is a hold: what a strategy asked for last."""
     taken: Action = jax.tree.map(partial(jnp.where, order.kind != HOLD), order, before)
     return taken
 
 
+@checked
 def with_stops(order: Action) -> Action:
     """Return the action with arrays for both stops; see :func:`stops_of`."""
     stop_loss, take_profit = stops_of(order)

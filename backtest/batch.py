@@ -19,10 +19,11 @@ from backtest import native
 from backtest import tally as tallies
 from backtest.account import Account, Action, hold, last_asked, open_account
 from backtest.episode import Memory, Strategy, step
-from backtest.market import Market, bars_last_to_first
+from backtest.market import Market, bars_last_to_first, require_shapes
 from backtest.metrics import Summary
-from backtest.rules import DEFAULT_RULES, Rules
+from backtest.rules import DEFAULT_RULES, Rules, check_rules
 from backtest.tally import Tally
+from pricing.signature import checked
 
 CHUNK = 64
 """Bars that are decided at once: orders and candles of a chunk stay in the cache."""
@@ -38,6 +39,7 @@ class Outcome(NamedTuple):
     tally: Tally
 
 
+@checked
 def play(
     traded: Market,
     observed: Market,
@@ -243,6 +245,7 @@ def _evaluate(
     return Summary(*(jnp.stack(fields) for fields in zip(*rows, strict=True)))
 
 
+@checked
 def evaluate(
     market: Market,
     strategies: Sequence[Strategy],
@@ -258,8 +261,22 @@ def evaluate(
 
     Arguments as in ``backtest.episode.run``, which gives the same numbers and keeps the path. Markets are not checked
     here: a sweep checks what it loads once, with ``backtest.market.check``.
+
+    Raises
+    ------
+    ValueError
+        For shapes that differ, and for a bad warm-up, starting equity, rules or bars per year, naming it.
     """
     seen = market if observed is None else observed
+    require_shapes(market, seen)
+    check_rules(rules)
+    bars = market.close.shape[-1]
+    if not 0 <= warmup <= bars:
+        raise ValueError(f"warmup must lie between 0 and the {bars} bars of the market, got {warmup}")
+    if not bars_per_year > 0.0:
+        raise ValueError(f"bars_per_year must be above 0, got {bars_per_year!r}")
+    if not strategies:
+        raise ValueError("strategies must hold at least one strategy, got none")
     if market.close.ndim == 1:
         market, seen = (Market(*(jnp.asarray(field)[None] for field in each)) for each in (market, seen))
         alone = evaluate(

@@ -7,10 +7,13 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from backtest.rules import Rules
+from pricing.inputs import require
+from pricing.signature import labelled
 
 BPS = 1e-4
 
 
+@labelled
 def slippage(*, quantity: jax.Array, volume: jax.Array, rules: Rules) -> jax.Array:
     """Return slippage of an order as a fraction of the price.
 
@@ -23,14 +26,22 @@ def slippage(*, quantity: jax.Array, volume: jax.Array, rules: Rules) -> jax.Arr
     quantity
         Traded amount of base currency, signed or not, shape ``[...]``.
     volume
-        Volume of the bar in base currency, shape ``[...]``.
+        Volume of the bar in base currency, >= 0, shape ``[...]``.
+
+    Raises
+    ------
+    ValueError
+        When a number known before tracing is NaN, infinite or out of its range.
     """
+    require("quantity", quantity, missing=False)
+    require("volume", volume, at_least=0.0, missing=False)
     unbounded = rules.slippage_bps * BPS + rules.impact_bps * BPS * jnp.sqrt(jnp.abs(quantity) / volume)
     band = rules.max_slippage_bps * BPS
     # Without volume the participation is infinite or, times an impact of 0, undefined: neither is below the band.
     return jnp.where(unbounded < band, unbounded, band)
 
 
+@labelled
 def fill(
     *, quantity: jax.Array, price: jax.Array, volume: jax.Array, rules: Rules, extra_fee_bps: ArrayLike = 0.0
 ) -> tuple[jax.Array, jax.Array]:
@@ -50,6 +61,7 @@ def fill(
     fill_price, fee
         Quote currency per unit; quote currency (>= 0).
     """
+    require("price", price, above=0.0, missing=False)
     slip = slippage(quantity=quantity, volume=volume, rules=rules)
     fill_price = price * (1.0 + jnp.sign(quantity) * slip)
     fee = jnp.abs(quantity) * fill_price * ((rules.fee_bps + extra_fee_bps) * BPS)

@@ -33,6 +33,7 @@ from backtest.costs import BPS, fill
 from backtest.market import Market, bars_last_to_first, check
 from backtest.native import Rule
 from backtest.rules import DEFAULT_RULES, Number, Rules, check_rules
+from pricing.signature import checked, labelled
 
 Memory: TypeAlias = Any
 
@@ -87,6 +88,7 @@ class Trajectory(NamedTuple):
     account: Account
 
 
+@checked
 def step(state: Account, action: Action, bar: Market, *, rules: Rules) -> Account:
     """Return the account after one bar of the traded channel.
 
@@ -293,6 +295,7 @@ def _exit_inside_bar(state: Account, bar: Market, rules: Rules) -> Account:
     return _flag(state, takes, acc.TOOK_PROFIT)
 
 
+@checked
 def rollout(
     market: Market,
     policy: Strategy | Action,
@@ -400,6 +403,7 @@ def _run_actions(market: Market, actions: Action, account: Account, rules: Rules
     return rollout(market, actions, rules=rules, account=account)
 
 
+@labelled
 def run(
     market: Market,
     policy: Strategy | Action,

@@ -2,6 +2,7 @@
 
 Returns are simple returns per bar, shape ``[..., bars]``; every function reduces the last axis. Risk-free rate 0.
 A measure that is undefined (no risk taken, no trade closed) is NaN, never a made-up number; each function says when.
+NaN in an argument gives NaN. A negative or infinite equity, an infinite return and a missing bar are ``ValueError``.
 Definitions are those of empyrical and quantstats where those agree; the docstring says where ours differs.
 """
 
@@ -17,34 +18,55 @@ from jax import lax
 from jax.scipy.special import ndtr
 
 from backtest.account import Ledger
+from pricing.inputs import require
+from pricing.signature import checked, labelled, relabelled
 
 EULER_GAMMA = 0.5772156649015329
 
 
-def returns(equity: jax.Array) -> jax.Array:
-    """Return simple returns ``[..., bars]`` of an equity path ``[..., bars + 1]``; 0 once equity is 0."""
+@checked
+def _returns(equity: jax.Array) -> jax.Array:
+    equity = _path(equity, bars=1)
     before, after = equity[..., :-1], equity[..., 1:]
-    return jnp.where(before > 0.0, after / jnp.where(before > 0.0, before, 1.0) - 1.0, 0.0)
+    return jnp.where(before == 0.0, 0.0, after / jnp.where(before == 0.0, 1.0, before) - 1.0)
 
 
+def returns(equity: jax.Array) -> jax.Array:
+    """Return simple returns ``[..., bars]`` of an equity path ``[..., bars + 1]``; 0 once equity is 0.
+
+    A pandas Series gives one, each return under the label of the bar at whose close it was earned.
+    """
+    each: jax.Array = relabelled(_returns(equity), equity, first=1)
+    return each
+
+
+@checked
 def total_return(equity: jax.Array) -> jax.Array:
     """Return final over initial equity minus 1; -1 for a ruined account."""
+    equity = _path(equity)
     return equity[..., -1] / equity[..., 0] - 1.0
 
 
+@checked
 def log_growth(equity: jax.Array) -> jax.Array:
     """Return the log of final over initial equity; minus infinity for a ruined account."""
+    equity = _path(equity)
     return jnp.log(equity[..., -1] / equity[..., 0])
 
 
+@checked
 def annual_return(equity: jax.Array, *, bars_per_year: float) -> jax.Array:
     """Return the compound annual growth rate (empyrical ``cagr``); -1 for a ruined account."""
+    equity = _path(equity, bars=1)
+    _check_bars_per_year(bars_per_year)
     return (equity[..., -1] / equity[..., 0]) ** (bars_per_year / (equity.shape[-1] - 1)) - 1.0
 
 
+@checked
 def annual_volatility(returns: jax.Array, *, bars_per_year: float) -> jax.Array:
     """Return the sample standard deviation of returns times the root of bars per year. NaN for fewer than 2 bars."""
-    return _deviation(returns) * math.sqrt(bars_per_year)
+    _check_bars_per_year(bars_per_year)
+    return _deviation(_bars(returns)) * math.sqrt(bars_per_year)
 
 
 def _deviation(values: jax.Array) -> jax.Array:
@@ -53,33 +75,44 @@ def _deviation(values: jax.Array) -> jax.Array:
     return jnp.std(values, axis=-1, ddof=1)
 
 
+@checked
 def sharpe(returns: jax.Array, *, bars_per_year: float) -> jax.Array:
     """Return mean over sample standard deviation of returns, annualised. NaN where the deviation is 0."""
+    _check_bars_per_year(bars_per_year)
+    returns = _bars(returns)
     return ratio(jnp.mean(returns, axis=-1), _deviation(returns)) * math.sqrt(bars_per_year)
 
 
+@checked
 def sortino(returns: jax.Array, *, bars_per_year: float) -> jax.Array:
     """Return mean over root mean square of the negative returns (zeros counted), annualised. NaN without a loss."""
+    _check_bars_per_year(bars_per_year)
+    returns = _bars(returns)
     downside = jnp.sqrt(jnp.mean(jnp.minimum(returns, 0.0) ** 2, axis=-1))
     return ratio(jnp.mean(returns, axis=-1), downside) * math.sqrt(bars_per_year)
 
 
+@checked
 def calmar(equity: jax.Array, *, bars_per_year: float) -> jax.Array:
     """Return annual return over maximum drawdown. NaN without a drawdown."""
     return ratio(annual_return(equity, bars_per_year=bars_per_year), max_drawdown(equity))
 
 
+@labelled
 def drawdowns(equity: jax.Array) -> jax.Array:
     """Return the fraction lost since the highest equity so far, ``[..., bars + 1]``, in [0, 1]."""
+    equity = _path(equity)
     peak = lax.cummax(equity, axis=equity.ndim - 1)
     return 1.0 - equity / peak
 
 
+@checked
 def max_drawdown(equity: jax.Array) -> jax.Array:
     """Return the largest fraction lost from a peak, in [0, 1] (empyrical reports it with a minus sign)."""
     return jnp.max(drawdowns(equity), axis=-1)
 
 
+@checked
 def max_drawdown_bars(equity: jax.Array) -> jax.Array:
     """Return the longest run of bars that closed below an earlier peak, whether or not it was won back."""
 
@@ -87,37 +120,45 @@ def max_drawdown_bars(equity: jax.Array) -> jax.Array:
         run = jnp.where(below, run + 1.0, 0.0)
         return run, run
 
-    below = jnp.moveaxis(drawdowns(equity) > 0.0, -1, 0)
-    _, runs = lax.scan(count, jnp.zeros(equity.shape[:-1]), below)
-    return jnp.max(runs, axis=0)
+    lost = drawdowns(_path(equity))
+    _, runs = lax.scan(count, jnp.zeros(lost.shape[:-1]), jnp.moveaxis(lost > 0.0, -1, 0))
+    return jnp.where(jnp.isnan(lost).any(axis=-1), jnp.nan, jnp.max(runs, axis=0))
 
 
+@checked
 def win_rate(ledger: Ledger) -> jax.Array:
     """Return closed trades with a profit after costs over closed trades. NaN without a closed trade."""
     return ratio(ledger.wins, ledger.trades)
 
 
+@checked
 def profit_factor(ledger: Ledger) -> jax.Array:
     """Return the sum of profits over the sum of losses of closed trades. NaN without a loss."""
     return ratio(ledger.gross_profit, ledger.gross_loss)
 
 
+@checked
 def turnover(equity: jax.Array, ledger: Ledger, *, bars_per_year: float) -> jax.Array:
     """Return traded notional per year over mean equity."""
+    _check_bars_per_year(bars_per_year)
+    equity = _path(equity, bars=1)
     years = (equity.shape[-1] - 1) / bars_per_year
     return ratio(ledger.traded_notional, jnp.mean(equity[..., 1:], axis=-1)) / years
 
 
+@checked
 def skewness(returns: jax.Array) -> jax.Array:
     """Return the third standardised moment (population). NaN without risk."""
-    return standardised_moment(returns, 3)
+    return standardised_moment(_bars(returns), 3)
 
 
+@checked
 def kurtosis(returns: jax.Array) -> jax.Array:
     """Return the fourth standardised moment (population; 3 for a normal distribution). NaN without risk."""
-    return standardised_moment(returns, 4)
+    return standardised_moment(_bars(returns), 4)
 
 
+@checked
 def standardised_moment(values: jax.Array, order: int) -> jax.Array:
     """Return the mean of ``((x - mean) / standard deviation) ** order``. NaN where the deviation is 0."""
     centred = values - jnp.mean(values, axis=-1, keepdims=True)
@@ -125,25 +166,31 @@ def standardised_moment(values: jax.Array, order: int) -> jax.Array:
     return ratio(jnp.mean(centred**order, axis=-1), variance ** (order / 2))
 
 
+@checked
 def value_at_risk(returns: jax.Array, *, level: float = 0.95) -> jax.Array:
     """Return the loss (positive) that a bar exceeds with chance ``1 - level``, from the empirical quantile.
 
     numpy's linear interpolation, as in empyrical ``value_at_risk``, whose sign is the other.
     """
     _check_level(level)
-    return -jnp.quantile(returns, 1.0 - level, axis=-1)
+    return -jnp.quantile(_bars(returns), 1.0 - level, axis=-1)
 
 
+@checked
 def expected_shortfall(returns: jax.Array, *, level: float = 0.95) -> jax.Array:
     """Return the mean loss (positive) of the worst ``1 - level`` of bars, at least one bar.
 
     The worst ``floor((1 - level) (bars - 1)) + 1`` bars, as in empyrical ``conditional_value_at_risk``.
     """
     _check_level(level)
+    returns = _bars(returns)
     worst = int((1.0 - level) * (returns.shape[-1] - 1)) + 1
-    return -jnp.mean(jnp.sort(returns, axis=-1)[..., :worst], axis=-1)
+    shortfall = -jnp.mean(jnp.sort(returns, axis=-1)[..., :worst], axis=-1)
+    # A sort puts what is missing last, where it would go unseen.
+    return jnp.where(jnp.isnan(returns).any(axis=-1), jnp.nan, shortfall)
 
 
+@checked
 def modified_value_at_risk(
     *, mean: jax.Array, deviation: jax.Array, skewness: jax.Array, kurtosis: jax.Array, level: float = 0.95
 ) -> jax.Array:
@@ -152,6 +199,7 @@ def modified_value_at_risk(
     What a sweep reports, because it needs no stored path.
     """
     _check_level(level)
+    require("deviation", deviation, at_least=0.0)
     z = _normal_quantile(1.0 - level)
     excess = kurtosis - 3.0
     bent = (
@@ -163,6 +211,7 @@ def modified_value_at_risk(
     return -(mean + deviation * bent)
 
 
+@checked
 def modified_expected_shortfall(
     *, mean: jax.Array, deviation: jax.Array, skewness: jax.Array, kurtosis: jax.Array, level: float = 0.95
 ) -> jax.Array:
@@ -184,6 +233,7 @@ def modified_expected_shortfall(
     return jnp.maximum(shortfall, var)
 
 
+@checked
 def probabilistic_sharpe(
     *,
     sharpe_per_bar: jax.Array,
@@ -193,10 +243,13 @@ def probabilistic_sharpe(
     benchmark: jax.Array | float = 0.0,
 ) -> jax.Array:
     """Return the chance that the true Sharpe ratio (per bar) exceeds ``benchmark`` (Bailey and Lopez de Prado 2012)."""
+    if bars < 1:
+        raise ValueError(f"bars must be at least 1, got {bars}")
     variance = 1.0 - skewness * sharpe_per_bar + 0.25 * (kurtosis - 1.0) * sharpe_per_bar**2
     return ndtr((sharpe_per_bar - benchmark) * math.sqrt(bars - 1) / jnp.sqrt(variance))
 
 
+@checked
 def deflated_sharpe(
     *,
     sharpe_per_bar: jax.Array,
@@ -226,6 +279,7 @@ def deflated_sharpe(
     """
     if trials < 1:
         raise ValueError(f"trials must be at least 1, got {trials}")
+    require("trial_variance", trial_variance, at_least=0.0)
     benchmark: jax.Array | float = 0.0
     if trials > 1:
         first, second = _normal_quantile(1.0 - 1.0 / trials), _normal_quantile(1.0 - 1.0 / (trials * math.e))
@@ -267,6 +321,7 @@ class Summary(NamedTuple):
     deflated_sharpe: jax.Array
 
 
+@checked
 def summary(equity: jax.Array, ledger: Ledger, *, bars_per_year: float, exposure: jax.Array | None = None) -> Summary:
     """Return all measures of stored episodes.
 
@@ -286,7 +341,13 @@ def summary(equity: jax.Array, ledger: Ledger, *, bars_per_year: float, exposure
     ValueError
         When there is no bar, or bars_per_year is not above 0.
     """
-    _check_path(equity, bars_per_year)
+    equity = _path(equity, bars=1)
+    _check_bars_per_year(bars_per_year)
+    if exposure is not None:
+        exposure = _bars(exposure, "exposure")
+        wanted = (*equity.shape[:-1], equity.shape[-1] - 1)
+        if exposure.shape != wanted:
+            raise ValueError(f"exposure must have one value a bar, shape {wanted}, got {exposure.shape}")
     path = returns(equity)
     mean, deviation = jnp.mean(path, axis=-1), _deviation(path)
     skew, kurt = skewness(path), kurtosis(path)
@@ -321,10 +382,26 @@ def summary(equity: jax.Array, ledger: Ledger, *, bars_per_year: float, exposure
     )
 
 
-def _check_path(equity: jax.Array, bars_per_year: float) -> None:
-    if equity.shape[-1] < 2:
-        raise ValueError(f"equity must hold the initial value and at least one bar, got shape {equity.shape}")
-    if not (math.isfinite(bars_per_year) and bars_per_year > 0.0):
+def _path(equity: jax.Array, *, bars: int = 0) -> jax.Array:
+    """Return an equity path, known values of which are at least 0 and begin above 0 (NaN passes)."""
+    if jnp.ndim(equity) == 0 or equity.shape[-1] < bars + 1:
+        wanted = "the initial value" + (" and at least one bar" if bars else "")
+        raise ValueError(f"equity must hold {wanted}, got shape {jnp.shape(equity)}")
+    require("equity", equity, at_least=0.0)
+    require("the initial equity", equity[..., 0], above=0.0)
+    return jnp.asarray(equity)
+
+
+def _bars(values: jax.Array, name: str = "returns") -> jax.Array:
+    """Return one number a bar, at least one bar; known ones are finite (NaN passes)."""
+    if jnp.ndim(values) == 0 or values.shape[-1] < 1:
+        raise ValueError(f"{name} must have shape [..., bars] with at least one bar, got {jnp.shape(values)}")
+    require(name, values)
+    return jnp.asarray(values)
+
+
+def _check_bars_per_year(bars_per_year: float) -> None:
+    if not bars_per_year > 0.0:
         raise ValueError(f"bars_per_year must be a finite number above 0, got {bars_per_year!r}")
 
 
@@ -337,6 +414,7 @@ def _normal_quantile(chance: float) -> float:
     return NormalDist().inv_cdf(chance)
 
 
+@checked
 def ratio(numerator: jax.Array, denominator: jax.Array) -> jax.Array:
     """Return a quotient, NaN where the denominator is not above 0."""
     return jnp.where(denominator > 0.0, numerator / jnp.where(denominator > 0.0, denominator, 1.0), jnp.nan)

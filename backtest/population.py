@@ -13,10 +13,12 @@ from backtest import native
 from backtest import tally as tallies
 from backtest.account import Account, Action, open_account
 from backtest.episode import step
-from backtest.market import Market
+from backtest.market import Market, require_shapes
 from backtest.rules import DEFAULT_RULES, Rules
 from backtest.strategies.passive import from_targets
 from backtest.tally import Tally
+from pricing.inputs import require
+from pricing.signature import checked, labelled, requires
 
 
 class Record(NamedTuple):
@@ -51,6 +53,7 @@ class Record(NamedTuple):
     turnover: jax.Array
 
 
+@labelled
 def market_returns(market: Market) -> jax.Array:
     """Return what a long of one times equity earns in each bar, funding included, ``[..., bars]``.
 
@@ -60,12 +63,30 @@ def market_returns(market: Market) -> jax.Array:
     return (market.close - market.funding_rate * market.open) / before - 1.0
 
 
+@checked
 def holding_log_growth(exposure: jax.Array, returns: jax.Array) -> jax.Array:
     """Return the log growth of a constant exposure ``[policies]`` over market returns ``[bars]``, without costs."""
+    if jnp.ndim(exposure) != 1 or jnp.ndim(returns) != 1:
+        shapes = f"{jnp.shape(exposure)} and {jnp.shape(returns)}"
+        raise ValueError(f"exposure and returns must have shapes [policies] and [bars], got {shapes}")
+    exposure, returns = jnp.asarray(exposure), jnp.asarray(returns)
     wealth = 1.0 + returns[:, None] * exposure[None, :]
-    return jnp.log(jnp.where(jnp.all(wealth > 0.0, axis=0), jnp.prod(wealth, axis=0), 0.0))
+    return jnp.log(jnp.where(jnp.any(wealth <= 0.0, axis=0), 0.0, jnp.prod(wealth, axis=0)))
 
 
+def _require_fit(
+    market: Market, targets: jax.Array, rules: Rules = DEFAULT_RULES, equity: float | jax.Array = 10_000.0
+) -> None:
+    bars = require_shapes(market)
+    if len(bars) != 1 or jnp.ndim(targets) != 2 or jnp.shape(targets)[-1:] != bars:
+        raise ValueError(
+            f"targets must have shape [policies, {bars[-1]}] for a market {bars}, got {jnp.shape(targets)}"
+        )
+    require("equity", equity, above=0.0, missing=False)
+
+
+@checked
+@requires(_require_fit)
 @jax.jit
 def play_targets(market: Market, targets: jax.Array, rules: Rules = DEFAULT_RULES, equity: float = 10_000.0) -> Record:
     """Return the record of policies given as exposures, all in one market.
@@ -76,6 +97,11 @@ def play_targets(market: Market, targets: jax.Array, rules: Rules = DEFAULT_RULE
         Traded channel, ``[bars]``. ``vmap`` for several markets.
     targets
         ``[policies, bars]``, signed multiples of equity; the one at index ``t`` waits when bar ``t`` opens; NaN holds.
+
+    Raises
+    ------
+    ValueError
+        For shapes that do not fit, and a starting equity that is not above 0.
     """
     account = _accounts(targets, equity)
     returns = market_returns(market)
@@ -119,6 +145,7 @@ def _accounts(targets: jax.Array, equity: float | jax.Array) -> Account:
     return flat._replace(cash=start, equity=start, trade_equity=start)
 
 
+@checked
 def record(tally: Tally, traded_notional: jax.Array, returns: jax.Array) -> Record:
     """Return the record of policies ``[policies]`` from their tally in one market with ``returns`` ``[bars]``."""
     bars = returns.shape[-1]
@@ -141,6 +168,15 @@ def record(tally: Tally, traded_notional: jax.Array, returns: jax.Array) -> Reco
     )
 
 
+def _require_counts(key: jax.Array, *, policies: int, bars: int, largest: float = 1.0) -> None:
+    for name, count in (("policies", policies), ("bars", bars)):
+        if count < 1:
+            raise ValueError(f"{name} must be at least 1, got {count}")
+    require("largest", largest, at_least=0.0)
+
+
+@checked
+@requires(_require_counts)
 @partial(jax.jit, static_argnames=("policies", "bars"))
 def no_skill_targets(key: jax.Array, *, policies: int, bars: int, largest: float = 1.0) -> jax.Array:
     """Return targets ``[policies, bars]`` of a population that never looks at the market.
@@ -148,6 +184,8 @@ def no_skill_targets(key: jax.Array, *, policies: int, bars: int, largest: float
     Half of the policies are random: each has its own chance of changing at a bar (log-uniform between once an episode
     and at every second bar) and its own largest exposure (uniform up to ``largest``). The other half hold one constant
     exposure, evenly spaced on ``[-largest, largest]``, 0 (flat) included where the number is odd.
+
+    ``ValueError`` unless there is a policy, a bar, and a ``largest`` of 0 or more.
     """
     rate_key, size_key, switch_key, side_key = jax.random.split(key, 4)
     constants = policies // 2

@@ -7,6 +7,8 @@ from typing import NamedTuple, TypeAlias
 
 import jax
 
+from pricing.signature import checked
+
 Number: TypeAlias = float | jax.Array
 
 
@@ -64,6 +66,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
 }
 
 
+@checked
 def check_rules(rules: Rules) -> Rules:
     """Return the rules unchanged, or raise.
 

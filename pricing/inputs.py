@@ -5,6 +5,7 @@ Arguments are read by :mod:`pricing.signature`; what is refused here is refused 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -102,8 +103,8 @@ def flags(name: str, value: Any) -> ArrayLike:
 
 
 def number(name: str, value: Any, *, default: object = None) -> Any:
-    """Return one finite number (or ``default``, which may be infinite); numbers of numpy and jax as plain ones."""
-    if type(value) is float and (np.isfinite(value) or value == default):
+    """Return one finite number (or ``default``, which may be none); numbers of numpy and jax as plain ones."""
+    if type(value) is float and math.isfinite(value):
         return value
     read = numbers(name, value)
     if np.ndim(read) != 0:
@@ -111,7 +112,7 @@ def number(name: str, value: Any, *, default: object = None) -> Any:
     if is_traced(read):
         return read
     plain = np.asarray(read).item()
-    if not np.isfinite(plain) and plain != default:
+    if not math.isfinite(plain) and repr(plain) != repr(default):
         raise ValueError(f"{name} must be one finite number, got {plain!r}")
     return plain
 
@@ -227,12 +228,14 @@ def _shaped(value: ArrayLike, dtype: np.dtype[np.generic], shape: tuple[int, ...
     return np.broadcast_to(np.asarray(value, dtype), shape)
 
 
-def require(name: str, value: ArrayLike, *, at_least: float | None = None, above: float | None = None) -> None:
-    """Raise ``ValueError`` when a known value is infinite or below its bound. NaN means missing and passes."""
+def require(
+    name: str, value: ArrayLike, *, at_least: float | None = None, above: float | None = None, missing: bool = True
+) -> None:
+    """Raise ``ValueError`` when a known value is infinite or below its bound. NaN, which is ``missing``, may pass."""
     if is_traced(value):
         return
     array = np.asarray(value, dtype=float)
-    bad = np.isinf(array)
+    bad = np.isinf(array) if missing else ~np.isfinite(array)
     wanted = "finite"
     if at_least is not None:
         bad |= array < at_least
@@ -241,4 +244,4 @@ def require(name: str, value: ArrayLike, *, at_least: float | None = None, above
         bad |= array <= above
         wanted = f"finite and > {above:g}"
     if bad.any():
-        raise ValueError(f"{name} must be {wanted}, got {array[bad].flat[0]!r}")
+        raise ValueError(f"{name} must be {wanted}, got {float(array[bad].flat[0])!r}")

@@ -59,6 +59,28 @@ def labelled(function: Callable[P, R]) -> Callable[P, R]:
     return _decorated(function, labels=True)
 
 
+def requires(check: Callable[..., None]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator that first calls ``check`` with the same arguments: for functions that are compiled whole.
+
+    Arguments that a caller leaves out stay left out, so that their defaults stay constants of the compiled program.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def required(*args: P.args, **kwargs: P.kwargs) -> R:
+            check(*args, **kwargs)
+            return function(*args, **kwargs)
+
+        return required
+
+    return decorate
+
+
+def relabelled(answer: Any, like: Any, *, first: int) -> Any:
+    """Return ``answer`` under the labels of ``like`` from ``first`` on where that is a Series, else as it is."""
+    return _under(like.index[first:], type(like), answer) if inputs.is_series(like) else answer
+
+
 def read_fields(record: Any) -> None:
     """Read the fields of a frozen dataclass, for its ``__post_init__``."""
     for name, reader in _plan(typing.cast(Callable[..., Any], type(record))).items():
@@ -135,7 +157,7 @@ def _union_reader(parts: tuple[Any, ...], default: object) -> Reader | None:
     elif any(_reader(part) is _function for part in rest):
         reader = functools.partial(_number_or_function, default)
     elif all(isinstance(part, type) for part in rest):
-        reader = functools.partial(_instance, rest)
+        reader = functools.partial(_either, rest)
     else:
         return None
     return reader if reader is None or len(rest) == len(parts) else functools.partial(_optional, reader)
@@ -159,6 +181,11 @@ def _record(cls: Callable[..., Any], name: str, value: Any) -> Any:
     }
     changed = {field: part for field, part in read.items() if part is not getattr(value, field)}
     return value._replace(**changed) if changed else value
+
+
+def _either(wanted: tuple[type, ...], name: str, value: Any) -> Any:
+    _instance(wanted, name, value)
+    return _record(type(value), name, value) if hasattr(value, "_fields") else value
 
 
 def _instance(wanted: type | tuple[type, ...], name: str, value: Any) -> Any:
@@ -195,7 +222,7 @@ def _series_in(given: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     for name, value in given.items():
         if type(value) in _UNLABELLED or isinstance(value, jax.Array):
             continue
-        if hasattr(value, "_fields"):
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
             found |= _series_in(dict(zip(value._fields, value, strict=True)), f"{prefix}{name}.")
         elif inputs.is_series(value):
             found[f"{prefix}{name}"] = value

@@ -20,8 +20,10 @@ from backtest.indicators.streaming import (
     ring,
 )
 from backtest.market import Market
+from pricing.signature import checked
 
 
+@checked
 @cache
 def ema(window: int) -> Indicator:
     """Exponential moving average of the close with weight ``2 / (window + 1)``, started at the first close.
@@ -37,6 +39,7 @@ def ema(window: int) -> Indicator:
     return Indicator(init=lambda bar: bar.close, update=update)
 
 
+@checked
 @cache
 def sma(window: int) -> Indicator:
     """Mean of the last ``window`` closes. NaN for the first ``window - 1`` bars, as in pandas and TA-Lib."""
@@ -57,6 +60,7 @@ class Macd(NamedTuple):
     histogram: jax.Array
 
 
+@checked
 @cache
 def macd(fast: int = 12, slow: int = 26, signal: int = 9) -> Indicator:
     """MACD, moving average convergence divergence (Appel): ``ema(fast) - ema(slow)`` and its own average.
@@ -89,6 +93,7 @@ class Bands(NamedTuple):
     lower: jax.Array
 
 
+@checked
 @cache
 def bollinger(window: int = 20, deviations: float = 2.0) -> Indicator:
     """Bollinger bands: ``sma(window)`` plus and minus ``deviations`` population standard deviations (as TA-Lib)."""
@@ -103,6 +108,7 @@ def bollinger(window: int = 20, deviations: float = 2.0) -> Indicator:
     return Indicator(init=lambda bar: ring(bar.close, window), update=update)
 
 
+@checked
 @cache
 def donchian(window: int = 20) -> Indicator:
     """Donchian channel: highest high and lowest low of the last ``window`` bars, this bar included."""
@@ -119,6 +125,7 @@ def donchian(window: int = 20) -> Indicator:
     return Indicator(init=init, update=update)
 
 
+@checked
 @cache
 def vwap() -> Indicator:
     """Volume-weighted average of the typical price ``(high + low + close) / 3`` since midnight UTC.

@@ -10,8 +10,10 @@ import jax.numpy as jnp
 
 from backtest.indicators.streaming import Indicator, Memory, Smoothed, at_least, ready, smooth, smoothed
 from backtest.market import Market
+from pricing.signature import checked
 
 
+@checked
 @cache
 def rsi(window: int = 14) -> Indicator:
     """Relative strength index, 0 to 100. NaN for the first ``window`` bars; 50 where there was no move at all."""
@@ -33,6 +35,7 @@ def rsi(window: int = 14) -> Indicator:
     return Indicator(init=init, update=update)
 
 
+@checked
 @cache
 def atr(window: int = 14) -> Indicator:
     """Average true range, quote currency. NaN for the first ``window`` bars."""
@@ -62,6 +65,7 @@ class Directional(NamedTuple):
     minus: jax.Array
 
 
+@checked
 @cache
 def adx(window: int = 14) -> Indicator:
     """Average directional index. NaN for the first ``2 * window - 1`` bars; 0 where there was no directional move.

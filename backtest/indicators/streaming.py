@@ -14,7 +14,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from backtest.market import Market, bars_last_to_first
+from backtest.market import Market, bars_last_to_first, require_shapes
+from pricing.signature import labelled
 
 Memory: TypeAlias = Any
 
@@ -35,8 +36,13 @@ class Indicator(NamedTuple):
     update: Callable[[Memory, Market], tuple[Memory, Any]]
 
 
+@labelled
 def over(indicator: Indicator, market: Market) -> Any:
-    """Return the indicator at every bar of a market, arrays ``[bars]`` or ``[batch, bars]``."""
+    """Return the indicator at every bar of a market, arrays ``[bars]`` or ``[batch, bars]``.
+
+    Series, where the fields of the market are pandas Series. ``ValueError`` for fields of different shapes.
+    """
+    require_shapes(market)
     bars = bars_last_to_first(Market(*(jnp.asarray(field, jnp.float64) for field in market)))
     first = Market(*(field[0] for field in bars))
     _, values = lax.scan(indicator.update, indicator.init(first), bars)

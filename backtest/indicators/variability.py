@@ -9,8 +9,10 @@ import jax.numpy as jnp
 
 from backtest.indicators.streaming import Indicator, Memory, at_least, mean_of, push, ring
 from backtest.market import Market
+from pricing.signature import checked
 
 
+@checked
 @cache
 def realised_volatility(window: int = 24, bars_per_year: float = 8760.0) -> Indicator:
     """Annualised root mean square of the last ``window`` log returns. NaN for the first ``window`` bars."""
@@ -27,6 +29,7 @@ def realised_volatility(window: int = 24, bars_per_year: float = 8760.0) -> Indi
     return Indicator(init=init, update=update)
 
 
+@checked
 @cache
 def funding_carry(window: int = 72, bars_per_year: float = 8760.0) -> Indicator:
     """Funding paid by a long over the last ``window`` bars, per year, as a fraction of notional.

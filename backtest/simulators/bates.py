@@ -22,6 +22,8 @@ from jax import lax
 
 from backtest.market import Market
 from backtest.simulators.draws import Draws, draw
+from pricing.inputs import require
+from pricing.signature import checked, requires
 
 Number: TypeAlias = jax.Array | float
 PerRegime: TypeAlias = jax.Array | tuple[float, ...]
@@ -89,6 +91,18 @@ class Parameters(NamedTuple):
 
 DEFAULT_PARAMETERS = Parameters()
 
+_PER_REGIME = ("drift", "variance", "jump_rate", "switch_rate")
+_ABOVE_ZERO = ("start_price", "start_volume", "variance", "switch_rate", "mean_reversion")
+_NOT_NEGATIVE = (
+    "jump_rate",
+    "vol_of_vol",
+    "jump_volatility",
+    "volume_noise",
+    "premium_noise",
+    "funding_clamp",
+    "funding_cap",
+)
+
 
 class _Process(NamedTuple):
     regime: jax.Array
@@ -111,6 +125,30 @@ class _Path(NamedTuple):
     close: jax.Array
 
 
+def _require_possible(
+    key: jax.Array,
+    *,
+    bars: int,
+    parameters: Parameters = DEFAULT_PARAMETERS,
+    bar_seconds: float = 3600.0,
+    start_time: float = 1_600_000_000.0,
+) -> None:
+    if bars < 1:
+        raise ValueError(f"bars must be at least 1, got {bars}")
+    require("bar_seconds", bar_seconds, above=0.0)
+    for name, value in parameters._asdict().items():
+        above, at_least = 0.0 if name in _ABOVE_ZERO else None, 0.0 if name in _NOT_NEGATIVE else None
+        for each in value if isinstance(value, tuple) else (value,):
+            require(f"parameters.{name}", each, above=above, at_least=at_least, missing=False)
+    require("parameters.correlation", parameters.correlation, at_least=-1.0)
+    require("minus parameters.correlation", -jnp.asarray(parameters.correlation), at_least=-1.0)
+    regimes = {name: jnp.size(jnp.asarray(getattr(parameters, name))) for name in _PER_REGIME}
+    if len(set(regimes.values())) != 1:
+        raise ValueError(f"parameters must have one value for each regime, got {regimes}")
+
+
+@checked
+@requires(_require_possible)
 @partial(jax.jit, static_argnames=("bars",))
 def simulate(
     key: jax.Array,
@@ -135,6 +173,11 @@ def simulate(
     -----
     Random numbers (their grids: ``draws.Draws``) and returns are float32, prices are summed up in float64: a return is
     right to 1e-7 of itself. Bars are made in blocks that fit into the cache, which is twice as fast as all at once.
+
+    Raises
+    ------
+    ValueError
+        When there is no bar, or a parameter known before tracing is out of its range.
     """
     exact = Parameters(*(jnp.asarray(value, jnp.float64) for value in parameters))
     single = Parameters(*(jnp.asarray(value, jnp.float32) for value in exact))

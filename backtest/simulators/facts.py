@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backtest.market import Market
+from pricing.signature import checked
 
 
 class Facts(NamedTuple):
@@ -122,6 +123,7 @@ RANGES: dict[str, tuple[float, float]] = {
 }
 
 
+@checked
 def measure(market: Market, *, bar_seconds: float) -> Facts:
     """Return the figures of one market ``[bars]`` of concrete arrays, at least some thousand bars."""
     close, volume, funding = (np.asarray(field) for field in (market.close, market.volume, market.funding_rate))

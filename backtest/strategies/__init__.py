@@ -13,6 +13,7 @@ from backtest.strategies.premium import carry, volatility_target
 from backtest.strategies.protection import with_stop
 from backtest.strategies.reversal import bollinger_reversal, grid, rsi_divergence, rsi_reversal
 from backtest.strategies.trend import donchian_breakout, macd, moving_average_cross
+from pricing.signature import checked
 
 
 def always_long() -> Strategy:
@@ -43,6 +44,7 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
 }
 
 
+@checked
 def get(name: str, *, stop: float | None = None, **parameters: float) -> Strategy:
     """Return a reference strategy by name, with its parameters; ``stop`` gives it a stop-loss (:func:`with_stop`).
 

@@ -13,10 +13,12 @@ from backtest.costs import BPS
 from backtest.market import Market
 from backtest.rules import Rules
 from backtest.strategies.passive import from_targets
+from pricing.signature import checked
 
 SIDES = (-1.0, 0.0, 1.0)
 
 
+@checked
 def hindsight_oracle(market: Market, rules: Rules, *, exposure: float = 1.0) -> Action:
     """Return the path of short, flat and long that grows most after fee, slippage and funding.
 
@@ -69,6 +71,7 @@ def _follow(side: jax.Array, choice: jax.Array) -> tuple[jax.Array, jax.Array]:
     return chosen, chosen
 
 
+@checked
 def noisy_oracle(
     key: jax.Array,
     market: Market,

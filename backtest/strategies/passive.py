@@ -12,6 +12,7 @@ from backtest.account import HOLD, TARGET, Account, Action, hold, target
 from backtest.episode import Memory, Strategy
 from backtest.market import Market
 from backtest.native import Rule
+from pricing.signature import checked
 
 
 @cache
@@ -25,6 +26,7 @@ def flat() -> Strategy:
     )
 
 
+@checked
 @cache
 def buy_and_hold(exposure: float = 1.0) -> Strategy:
     """Trade once to ``exposure`` (signed multiple of equity) and never again."""
@@ -40,6 +42,7 @@ def buy_and_hold(exposure: float = 1.0) -> Strategy:
     return Strategy(init, decide, reads_account=False, native=rule)
 
 
+@checked
 @cache
 def always(exposure: float) -> Strategy:
     """Trade back to ``exposure`` (signed multiple of equity) at every bar: +1 always long, -1 always short."""
@@ -51,6 +54,7 @@ def always(exposure: float) -> Strategy:
     )
 
 
+@checked
 @cache
 def random_walker(seed: int = 0, switch_rate: float = 0.05, exposure: float = 1.0) -> Strategy:
     """Trade at random: at each bar, with chance ``switch_rate``, to an exposure uniform on ``[-exposure, exposure]``.
@@ -90,6 +94,7 @@ def _uniform(bits: jax.Array, like: jax.Array) -> jax.Array:
     return value
 
 
+@checked
 def random_targets(key: jax.Array, bars: int, *, switch_rate: float, exposure: float) -> jax.Array:
     """Return a random path of targets ``[bars]``, made without a look at any market.
 
@@ -102,6 +107,7 @@ def random_targets(key: jax.Array, bars: int, *, switch_rate: float, exposure: f
     return jnp.where(switches, sizes, jnp.nan)
 
 
+@checked
 def from_targets(targets: jax.Array) -> Action:
     """Return actions that trade to ``targets`` (signed multiples of equity, ``[..., bars]``); NaN holds."""
     none = jnp.full_like(targets, jnp.nan)

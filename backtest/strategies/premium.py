@@ -12,8 +12,10 @@ from backtest.episode import Memory, Strategy
 from backtest.market import Market
 from backtest.native import Rule
 from backtest.strategies.orders import when_changed
+from pricing.signature import checked
 
 
+@checked
 @cache
 def volatility_target(
     volatility: float = 0.4, window: int = 72, largest: float = 2.0, band: float = 0.1, bars_per_year: float = 8760.0
@@ -39,6 +41,7 @@ def volatility_target(
     return Strategy(init, decide, reads_account=False, native=rule)
 
 
+@checked
 @cache
 def carry(window: int = 72, threshold: float = 0.10, exposure: float = 1.0, bars_per_year: float = 8760.0) -> Strategy:
     """Take the side that is paid funding while its mean exceeds ``threshold`` a year; flat otherwise."""

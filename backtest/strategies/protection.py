@@ -9,8 +9,10 @@ import jax.numpy as jnp
 from backtest.account import HOLD, Account, Action
 from backtest.episode import Memory, Strategy
 from backtest.market import Market
+from pricing.signature import checked
 
 
+@checked
 @cache
 def with_stop(strategy: Strategy, stop: float) -> Strategy:
     """Return the strategy with a stop-loss that goes with each of its orders to a position.

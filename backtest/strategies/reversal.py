@@ -14,8 +14,10 @@ from backtest.indicators.streaming import Ring, at_least, greatest_of, least_of,
 from backtest.market import Market
 from backtest.native import Rule
 from backtest.strategies.orders import when_changed
+from pricing.signature import checked
 
 
+@checked
 @cache
 def rsi_reversal(window: int = 14, low: float = 30.0, high: float = 70.0, exposure: float = 1.0) -> Strategy:
     """Long once the RSI is below ``low``, short once above ``high``, flat again when it crosses 50."""
@@ -38,6 +40,7 @@ def rsi_reversal(window: int = 14, low: float = 30.0, high: float = 70.0, exposu
     return Strategy(init, decide, reads_account=False, native=rule)
 
 
+@checked
 @cache
 def rsi_divergence(window: int = 14, lookback: int = 24, exposure: float = 1.0) -> Strategy:
     """Trade against a new extreme of the price that the RSI does not confirm.
@@ -74,6 +77,7 @@ def _extremes(memory: Ring) -> tuple[jax.Array, jax.Array]:
     return least_of(memory), greatest_of(memory)
 
 
+@checked
 @cache
 def grid(spacing: float = 0.01, levels: int = 4, window: int = 168, exposure: float = 1.0) -> Strategy:
     """Buy one step for each ``spacing`` (log) that the price is below its average, sell one for each above.
@@ -97,6 +101,7 @@ def grid(spacing: float = 0.01, levels: int = 4, window: int = 168, exposure: fl
     return Strategy(init, decide, reads_account=False, native=rule)
 
 
+@checked
 @cache
 def bollinger_reversal(window: int = 20, deviations: float = 2.0, exposure: float = 1.0) -> Strategy:
     """Long below the lower band, short above the upper one, flat when the close crosses the middle."""

@@ -12,8 +12,10 @@ from backtest.episode import Memory, Strategy
 from backtest.market import Market
 from backtest.native import Rule
 from backtest.strategies.orders import when_changed
+from pricing.signature import checked
 
 
+@checked
 @cache
 def moving_average_cross(fast: int = 12, slow: int = 26, exposure: float = 1.0) -> Strategy:
     """Long while the fast exponential moving average is above the slow one, short while below."""
@@ -34,6 +36,7 @@ def moving_average_cross(fast: int = 12, slow: int = 26, exposure: float = 1.0) 
     return Strategy(init, decide, reads_account=False, native=rule)
 
 
+@checked
 @cache
 def macd(fast: int = 12, slow: int = 26, signal: int = 9, exposure: float = 1.0) -> Strategy:
     """Long while the MACD line is above its signal line, short while below."""
@@ -51,6 +54,7 @@ def macd(fast: int = 12, slow: int = 26, signal: int = 9, exposure: float = 1.0)
     return Strategy(init, decide, reads_account=False, native=rule)
 
 
+@checked
 @cache
 def donchian_breakout(window: int = 48, exposure: float = 1.0) -> Strategy:
     """Long after a close above the highest high of the ``window`` bars before, short after one below the lowest low."""

@@ -162,12 +162,9 @@ def _split(book: Book, underlyings: int, dtype: np.dtype) -> tuple[_Options, NDA
     index, is_option = rows["underlying"].astype(np.int32), rows["is_option"].astype(bool)
     if index.size and not (0 <= index.min() and index.max() < underlyings):
         raise ValueError(f"underlying must be an index below {underlyings}, got {index.tolist()}")
-    for name, bound in (
-        ("strike", {"above": 0.0}),
-        ("time_to_expiry", {"at_least": 0.0}),
-        ("volatility", {"at_least": 0.0}),
-    ):
-        require(name, rows[name][is_option], **bound)
+    require("strike", rows["strike"][is_option], above=0.0)
+    require("time_to_expiry", rows["time_to_expiry"][is_option], at_least=0.0)
+    require("volatility", rows["volatility"][is_option], at_least=0.0)
     require("shares", rows["shares"])
     stock = np.zeros(underlyings, dtype)
     np.add.at(stock, index[~is_option], rows["shares"][~is_option].astype(dtype))

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from pricing.signature import read_fields
+
 Kind: TypeAlias = Literal["call", "put", "stock"]
 
 
@@ -29,6 +31,8 @@ class Leg:
         Years until the option expires; None when it is left to ``analyze`` (all legs then share one expiry).
     volatility
         Per year, as a decimal; None when ``analyze`` is given one.
+
+    NaN in what may be None becomes None: so a row of a DataFrame says that a stock has no strike.
     """
 
     kind: Kind
@@ -40,22 +44,27 @@ class Leg:
     volatility: float | None = None
 
     def __post_init__(self) -> None:
+        for name in ("strike", "multiplier", "time_to_expiry", "volatility"):
+            value = getattr(self, name)
+            if isinstance(value, float) and math.isnan(value):
+                object.__setattr__(self, name, None)
+        read_fields(self)
         if self.kind not in ("call", "put", "stock"):
             raise ValueError(f"kind must be 'call', 'put' or 'stock', got {self.kind!r}")
-        if not math.isfinite(self.quantity) or self.quantity == 0:
+        if self.quantity == 0:
             raise ValueError(f"quantity must be finite and not 0, got {self.quantity!r}")
-        if not math.isfinite(self.premium) or self.premium < 0:
+        if self.premium < 0:
             raise ValueError(f"premium must be finite and >= 0 (the sign is in quantity), got {self.premium!r}")
-        if self.multiplier is not None and (not math.isfinite(self.multiplier) or self.multiplier <= 0):
+        if self.multiplier is not None and self.multiplier <= 0:
             raise ValueError(f"multiplier must be finite and > 0, got {self.multiplier!r}")
         if self.kind == "stock":
             if self.strike is not None:
                 raise ValueError(f"strike must be None for stock, got {self.strike!r}")
-        elif self.strike is None or not math.isfinite(self.strike) or self.strike <= 0:
+        elif self.strike is None or self.strike <= 0:
             raise ValueError(f"strike of a {self.kind} must be finite and > 0, got {self.strike!r}")
         for name in ("time_to_expiry", "volatility"):
             value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value >= 0):
+            if value is not None and value < 0:
                 raise ValueError(f"{name} must be finite and >= 0, got {value!r}")
 
     @property

@@ -165,7 +165,7 @@ def test_a_batch_gives_what_each_market_gives(name: str, market: Market) -> None
 
 @pytest.mark.parametrize("window", [0, -3, 4.5])
 def test_a_window_that_is_no_whole_number_of_bars_is_refused(window: float) -> None:
-    with pytest.raises(ValueError, match=f"window must be a whole number of bars, at least 1, got {window}"):
+    with pytest.raises(ValueError, match=rf"window must be a whole number.*, got {window}"):
         indicators.ema(window)
 
 

@@ -67,7 +67,7 @@ def test_batches_are_made_and_cut() -> None:
 def test_run_refuses_what_cannot_be_played() -> None:
     with pytest.raises(ValueError, match="warmup must leave at least one of the 10 bars to trade, got 10"):
         episode.run(candles(), strategies.flat(), warmup=10)
-    with pytest.raises(ValueError, match="equity must be a finite number above 0, got nan"):
+    with pytest.raises(ValueError, match="equity must be one finite number, got nan"):
         episode.run(candles(), strategies.flat(), equity=float("nan"))
     with pytest.raises(ValueError, match="observed has shape"):
         episode.run(candles(), strategies.flat(), observed=candles(5))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from functools import cache
 
 import jax
@@ -219,9 +220,9 @@ def with_brackets() -> Strategy:
 def test_the_population_is_the_same_with_and_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     market = simulators.simulate(jax.random.key(8), bars=128)
     targets = population.no_skill_targets(jax.random.key(9), policies=37, bars=128, largest=2.0)
-    quick = jax.jit(lambda m, t: population.play_targets.__wrapped__(m, t))(market, targets)
+    quick = jax.jit(lambda m, t: inspect.unwrap(population.play_targets)(m, t))(market, targets)
     monkeypatch.setattr(native, "available", lambda: False)
-    plain = jax.jit(lambda m, t: population.play_targets.__wrapped__(m, t, DEFAULT_RULES))(market, targets)
+    plain = jax.jit(lambda m, t: inspect.unwrap(population.play_targets)(m, t, DEFAULT_RULES))(market, targets)
     for name, one, other in zip(plain._fields, quick, plain, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9, err_msg=name)
 
