@@ -1,4 +1,4 @@
-.PHONY: setup run test check bench docs clean
+.PHONY: setup run test check wheel-check bench docs clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -35,6 +35,12 @@ check: setup
 	$(BIN)/mypy
 	for agent in $(AGENTS); do (cd agents/$$agent && MYPYPATH=.:..:../.. $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml --follow-imports=silent __main__.py) || exit 1; done
 	$(BIN)/lint-imports
+
+# the built wheel in an empty environment of each interpreter, dependencies from the package registry
+PYTHONS ?= python3.11 python3.12 python3.13
+
+wheel-check: setup
+	$(BIN)/python tests/wheel_check.py $(PYTHONS)
 
 bench: setup
 	$(BIN)/python benchmarks/run.py

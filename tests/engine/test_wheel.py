@@ -1,0 +1,23 @@
+"""The wheel is built, installed into an empty environment and tried outside the tree."""
+
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).parents[1] / "wheel_check.py"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_wheel_works_in_an_empty_environment_outside_the_tree():
+    dependencies = sysconfig.get_path("purelib")
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), sys.executable, "--dependencies", dependencies, "--backend", "serial"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert "traderbench-0.1.0-py3-none-any.whl works" in done.stdout
