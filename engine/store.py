@@ -246,16 +246,20 @@ def _hold_lock(folder: Path) -> int:
 
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    if read_only and not path.is_file():
+        raise StoreCorrupt(f"{path} is missing")
     try:
-        if read_only and not path.is_file():
-            raise StoreCorrupt(f"{path} is missing")
         ledger = sqlite3.connect(path, isolation_level=None, timeout=10.0)
-        ledger.execute("PRAGMA journal_mode=WAL")
-        ledger.execute("PRAGMA synchronous=FULL")
-        problems = [row[0] for row in ledger.execute("PRAGMA quick_check") if row[0] != "ok"]
-        if problems:
-            raise StoreCorrupt(f"{path}: {problems[0]}")
-        ledger.executescript(SCHEMA)
+        try:
+            ledger.execute("PRAGMA journal_mode=WAL")
+            ledger.execute("PRAGMA synchronous=FULL")
+            problems = [row[0] for row in ledger.execute("PRAGMA quick_check") if row[0] != "ok"]
+            if problems:
+                raise StoreCorrupt(f"{path}: {problems[0]}")
+            ledger.executescript(SCHEMA)
+        except BaseException:
+            ledger.close()
+            raise
     except sqlite3.DatabaseError as error:
         raise StoreCorrupt(f"{path} is not a readable ledger: {error}") from error
     return ledger

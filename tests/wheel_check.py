@@ -118,7 +118,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="traderbench-wheel-") as temporary:
         place = Path(temporary)
         wheel = build(place / "dist")
-        for number, python in enumerate(given.interpreters):
+        for number, python in enumerate(str(Path(shutil.which(name)).absolute()) for name in given.interpreters):
             environment, folder = place / f"environment-{number}", place / f"empty-{number}"
             folder.mkdir()
             try:

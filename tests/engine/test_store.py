@@ -1,3 +1,4 @@
+import os
 import sqlite3
 import subprocess
 import sys
@@ -13,6 +14,13 @@ MANIFEST = {"run_id": "r", "tasks": []}
 
 def record(task_id, state="passed", value=100.0):
     return {"task_id": task_id, "state": state, "reason": "", "value": value, "transcript": [{"text": "ü\ud800"}]}
+
+
+def open_file(number):
+    try:
+        return os.readlink(f"/proc/self/fd/{number}")
+    except FileNotFoundError:
+        return ""
 
 
 def test_a_committed_record_comes_back_in_playing_order(tmp_path):
@@ -100,8 +108,10 @@ def test_a_truncated_ledger_is_found_and_nothing_is_overwritten(tmp_path):
     ledger = tmp_path / "run" / "ledger.sqlite"
     raw = ledger.read_bytes()
     ledger.write_bytes(raw[: len(raw) // 3])
-    with pytest.raises(StoreCorrupt, match="ledger"):
+    with pytest.raises(StoreCorrupt, match="ledger") as refused:
         Store.open(tmp_path / "run")
+    held = [link for number in os.listdir("/proc/self/fd") if "ledger.sqlite" in (link := open_file(number))]
+    assert refused.value is not None and held == []
     assert ledger.read_bytes() == raw[: len(raw) // 3]
 
 
