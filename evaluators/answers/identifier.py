@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date
 
-from evaluators.answers.statement import stated_answers
+from evaluators.answers.dates import ENDED, written_dates
+from evaluators.answers.statement import alternatives, stated_answers
 from evaluators.answers.typed_json import Refusal
 
 ACCESSION_NUMBER = re.compile(r"(?<![0-9])([0-9]{10})-?([0-9]{2})-?([0-9]{6})(?![0-9])")
 """An EDGAR accession number, with or without its dashes."""
-
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = rf"({'|'.join(_MONTHS)})[a-z]*\.?"
-_DATES = (
-    (re.compile(r"(?<![0-9])([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])"), ("year", "month", "day")),
-    (re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})([01][0-9])([0-3][0-9])(?![0-9])"), ("year", "month", "day")),
-    (re.compile(r"(?<![0-9])([0-9]{4})年([0-9]{1,2})月([0-9]{1,2})日"), ("year", "month", "day")),
-    (re.compile(rf"\b{_MONTH}\s+([0-9]{{1,2}})(?:st|nd|rd|th)?,?\s+([0-9]{{4}})\b", re.I), ("name", "day", "year")),
-    (re.compile(rf"\b([0-9]{{1,2}})(?:st|nd|rd|th)?\s+{_MONTH},?\s+([0-9]{{4}})\b", re.I), ("day", "name", "year")),
-)
 
 
 @dataclass(frozen=True)
@@ -39,20 +29,20 @@ class StatedToken:
     text: str
 
 
-def _tokens(text: str) -> set[str]:
+def _tokens(text: str) -> set[str] | Refusal:
     return {"-".join(match.groups()) for match in ACCESSION_NUMBER.finditer(text)}
 
 
-def _dates(text: str) -> set[str]:
-    found = set()
-    for pattern, names in _DATES:
-        for match in pattern.finditer(text):
-            part = dict(zip(names, match.groups(), strict=True))
-            month = _MONTHS.index(part["name"].lower()) + 1 if "name" in part else int(part["month"])
-            try:
-                found.add(date(int(part["year"]), month, int(part["day"])).isoformat())
-            except ValueError:
-                continue
+def _dates(text: str) -> set[str] | Refusal:
+    """Return the dates in ``text`` but those on which a period ended."""
+    text = ACCESSION_NUMBER.sub(lambda match: " " * len(match.group()), text)
+    stated = [(text[a:b], days) for a, b, days in written_dates(text) if not ENDED.search(text[max(0, a - 20) : a])]
+    found = {days[0] for _, days in stated if len(days) == 1}
+    for written, days in stated:
+        if not days:
+            return Refusal(f"there is no such day: {written!r}")
+        if len(days) > 1 and not found & set(days):
+            return Refusal(f"day or month first in {written!r}? write the date as YYYY-MM-DD")
     return found
 
 
@@ -64,8 +54,8 @@ def parse_accession_number(text: str) -> StatedToken | Refusal:
 def parse_date(text: str) -> StatedToken | Refusal:
     """Return the one calendar date that ``text`` states, as an ISO date. Never raises on any ``text``.
 
-    ``2024-11-01``, ``20241101``, ``November 1, 2024``, ``1 Nov 2024`` are read; forms whose order of day and month is
-    a matter of country (``01/11/2024``) are not.
+    ``2024-11-01``, ``2024/11/01``, ``20241101``, ``November 1, 2024``, ``1-Nov-2024`` are read; forms whose order of
+    day and month is a matter of country (``01/11/2024``) are not. The day on which a period ended is passed over.
     """
     return _one(text, "date")
 
@@ -76,9 +66,14 @@ def _one(text: str, what: str) -> StatedToken | Refusal:
         return statements
     found: set[str] = set()
     for statement in statements:
+        if hedge := alternatives(statement):
+            return hedge
         here = _dates(statement.text) if what == "date" else _tokens(statement.text)
+        if isinstance(here, Refusal):
+            return here
         if not here:
-            return Refusal(f"no {what} in the stated answer: {statement.text[:80]!r}")
+            form = "YYYY-MM-DD" if what == "date" else "0000000000-00-000000"
+            return Refusal(f"no {what} of the form {form} in the stated answer: {statement.text[:80]!r}")
         found |= here
     if len(found) > 1:
         return Refusal(f"several values for one {what}: {', '.join(sorted(found))[:120]}")

@@ -2,73 +2,63 @@
 
 from __future__ import annotations
 
-import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from evaluators.answers.statement import MAX_STATEMENT_CHARS, Statement, checked_statements, plain, stated_answers
-from evaluators.answers.typed_json import Refusal
-from evaluators.answers.units import (
-    CANONICAL,
-    CENTS,
-    CURRENCIES,
-    PERCENT_UNITS,
-    SCALES,
-    UNIT_FACTORS,
-    UNIT_WORDS,
+from evaluators.answers.asides import is_formula, without_asides
+from evaluators.answers.direction import is_fall
+from evaluators.answers.notes import Note, read_notes, without_notes
+from evaluators.answers.quantity import MONEY, QUANTITY, Quantity, read_quantity, spelled
+from evaluators.answers.statement import (
+    MAX_STATEMENT_CHARS,
+    Statement,
+    checked_statements,
+    stated_answers,
+    without_harmless,
 )
+from evaluators.answers.typed_json import Refusal
+from evaluators.answers.typography import plain
+from evaluators.answers.units import CURRENCIES, PERCENT_UNITS, UNIT_FACTORS, UNIT_WORDS
 
 Kind: TypeAlias = Literal["number", "currency", "percent", "any"]
 
 RESTATEMENT_TOLERANCE = 0.005
 """Two marked numbers are the same answer when they differ by no more than this, relatively (rounding)."""
 
+ROUNDING_TOLERANCE = 0.02
+"""A number and its own rounding (``45.28%, about 45%``) are the same answer up to this relative difference."""
 
-def _alternatives(words: list[str]) -> str:
-    """Return a pattern of the words, longest first; a word in Latin letters ends where its letters end."""
-    parts = []
-    for word in sorted(words, key=len, reverse=True):
-        escaped = re.escape(word).replace(r"\ ", r"\s+")
-        parts.append(escaped + r"(?![A-Za-z])" if word[-1].isascii() and word[-1].isalpha() else escaped)
-    return "|".join(parts)
+MAX_SCALED = 1e15
+"""A larger result of a note such as ``(in millions)`` means that the number was written in full."""
 
-
-_MONEY = _alternatives([word for unit in sorted(CURRENCIES) for word in UNIT_WORDS[unit] if not word.islower()])
-_QUANTITY = re.compile(
-    rf"""
-    (?P<open>\()?[ \t]*
-    (?P<sign>[-+](?![ \t])|(?:minus|negative)[ \t]+)?
-    (?P<money>(?:(?<![A-Za-z])(?:{_MONEY.replace("(?![A-Za-z])", "")})))?[ \t]*
-    (?P<inner>\()?
-    (?P<inner_sign>[-+])?
-    (?<![\w.,])
-    (?P<digits>(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)
-    (?P<exponent>[eE][-+]?[0-9]{{1,4}})?
-    (?![0-9]|[.,][0-9])
-    (?P<close>[ \t]*\))?
-    (?:[ \t]*-?(?P<scale>{_alternatives(list(SCALES))}))?
-    (?:[ \t]*-?(?P<unit>{_alternatives(list(CANONICAL))}))?
-    (?P<late_close>[ \t]*\))?
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*\.?"
-_NOT_QUANTITIES = re.compile(
-    rf"\b[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}\b|\b{_MONTH}\s+[0-9]{{1,2}}(?:,\s*[0-9]{{4}})?\b"
-    rf"|\b[0-9]{{1,2}}\s+{_MONTH}(?:\s+[0-9]{{4}})?\b|\b{_MONTH}\s+[0-9]{{4}}\b"
-    r"|\b(?:fy|fiscal(?:\s+year)?|calendar(?:\s+year)?|years?|in|of|for|since|from|to|through|during|by|end)"
-    r"[\s-]*(?:19|20)[0-9]{2}\b(?![.,]?[0-9]|\s*%)"
-    r"|\b(?:10|8|20|6)-[KQF]\b|\b[QH][1-4]\b(?:\s*(?:19|20)[0-9]{2}\b)?",
+_OPERATORS = ("×", "*", "/", "÷", "+", "-", "^", " x")
+_TIME = frozenset({"years", "months", "weeks", "days", "hours"})
+_NUMBER_NEXT = rf"\s*(?:about\s+|approximately\s+)?[-+(]?(?:{MONEY})?\s?[0-9.]"
+_BOUND = re.compile(
+    rf"[<>≤≥±]|\+/-|\\[gl]eq?\b|\b(?:at\s+(?:least|most)|up\s+to)\b"
+    rf"|(?<![%0-9A-Z)]\s)\b(?:(?:more|less|greater|fewer|higher|lower)\s+than|over|above|under|below|exceed(?:s|ing)?"
+    rf"|in\s+excess\s+of)(?={_NUMBER_NEXT})",
     re.IGNORECASE,
 )
-_INEQUALITY = re.compile(
-    r"[<>≤≥]|\b(?:at\s+(?:least|most)|(?:more|less|greater|fewer|higher|lower)\s+than|up\s+to)\b|\\[gl]eq?\b",
+_BETWEEN = re.compile(rf"\bbetween(?={_NUMBER_NEXT})", re.IGNORECASE)
+_OR = re.compile(r"\bor\b|或", re.IGNORECASE)
+_RESTATED = re.compile(
+    r"[\s,(]*(?:or|或)[\s,]*(?:equivalently|simply|about|approximately|roughly|exactly|expressed\s+as|in\s+decimals?"
+    r"(?:\s+form)?|as\s+an?\s+(?:decimal|fraction|percentage))?[\s,:(]*",
     re.IGNORECASE,
 )
-_CHAIN = re.compile(r"=|≈")
-_RATIO_TO_ONE = re.compile(r"(?<=[0-9])\s?(?::|to)\s?1(?:\.0+)?(?![0-9.:])")
+_CHAIN = re.compile(r"=>|->|[→⇒=≈≃≅]")
+_STATING_VERB = re.compile(r"\b(?:is|was|equals|gives|yields|makes|comes\s+to)\b", re.IGNORECASE)
 _LISTED = re.compile(r";|,\s|\b(?:and|but|versus|vs)\b", re.IGNORECASE)
+_SEGMENT = re.compile(r"[;|\n]|,\s|\s/\s|\b(?:and|but)\b", re.IGNORECASE)
+_LABEL = re.compile(r"^[^:0-9]{0,80}:\s")
+_RATIO_TO_ONE = re.compile(r"(?<=[0-9])\s?(?::|to)\s?1(?:\.0+)?(?![0-9.:])")
+_PER_MONEY = re.compile(
+    rf"(?:\bper|/|\bfor\s+(?:each|every)|\b(?:to|on)\s+the)\s*(?:one\s+|1\s+)?"
+    rf"(?:(?:US\s+)?dollar\b|euro\b|(?:{MONEY})(?:\s?1(?:\.0+)?(?![0-9.,]))?(?!\s?[0-9]))",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -85,94 +75,33 @@ class StatedNumber:
         The words it was read from.
     scale
         Factor of the scale word that was written with it (1e6 for ``5.5 million``), already applied to ``value``.
+    negative_by_words
+        Whether ``value`` is negative only because words say so (``a loss of $5``): where the size of a loss is asked
+        for, its size is meant.
     """
 
     value: float
     unit: str
     text: str
     scale: float = 1.0
+    negative_by_words: bool = False
 
 
-class _Quantity(NamedTuple):
-    value: float
-    unit: str
-    text: str
-    scale: float
+class _Reading(NamedTuple):
+    """A quantity, and whether only words make it negative."""
+
+    quantity: Quantity
+    worded: bool
 
 
-def _is_negative(match: re.Match[str], statement: Statement, *, first: bool) -> bool | Refusal:
-    """Return whether the number carries a minus sign or accounting parentheses.
-
-    Parentheses after another number restate it (``40% (0.40)``) and say nothing about the sign.
-    """
-    signs = [(match["sign"] or "").strip().lower(), match["inner_sign"] or ""]
-    if any(sign in ("-", "minus", "negative") for sign in signs):
-        return True
-    if first and (match["open"] or match["inner"]) and (match["close"] or match["late_close"]):
-        return True
-    before = statement.text[: match.start()].rstrip()
-    if any(signs) or not before.endswith("-") or before[:-1].rstrip()[-1:].isalnum():
-        return False
-    if before == "-" and statement.labelled:
-        return True
-    return Refusal(f"a dash before {match.group().strip()!r} may or may not be a minus sign; write -5 or (5)")
-
-
-def _unit_of(match: re.Match[str]) -> str | Refusal:
-    words = [word for word in (match["money"], match["unit"]) if word]
-    units = {CANONICAL[re.sub(r"\s+", " ", word.lower())] for word in words}
-    if len(units) > 1:
-        return Refusal(f"two units for one number: {match.group().strip()!r}")
-    return next(iter(units), "")
-
-
-def _quantity(match: re.Match[str], statement: Statement, *, first: bool) -> _Quantity | Refusal:
-    text = match.group().strip()
-    negative, unit = _is_negative(match, statement, first=first), _unit_of(match)
-    if isinstance(negative, Refusal):
-        return negative
-    if isinstance(unit, Refusal):
-        return unit
-    following = statement.text[match.end() :].lstrip().partition(" ")[0].strip(".,;:()").lower()
-    if following.endswith("illion") or (following in SCALES and len(following) > 2):
-        return Refusal(f"unclear scale after {text!r}: {following!r}")
-    magnitude = float(match["digits"].replace(",", "") + (match["exponent"] or ""))
-    scale = SCALES[match["scale"].lower()] if match["scale"] else 1.0
-    value = magnitude * scale * UNIT_FACTORS.get(unit, 1.0) * (-1.0 if negative else 1.0)
-    if not math.isfinite(value):
-        return Refusal(f"number out of range: {text!r}")
-    return _Quantity(value, "USD" if unit == CENTS else unit, text, scale)
-
-
-def _quantities(statement: Statement) -> list[_Quantity] | Refusal:
-    masked = _NOT_QUANTITIES.sub(lambda match: " " * len(match.group()), statement.text)
-    text = masked if _QUANTITY.search(masked) else statement.text
-    source = Statement(text, statement.labelled)
-    found: list[_Quantity] = []
-    for match in _QUANTITY.finditer(text):
-        quantity = _quantity(match, source, first=not found)
-        if isinstance(quantity, Refusal):
-            return quantity
-        found.append(quantity)
-    return found
-
-
-def _last_of_chain(text: str) -> str:
-    """Return what stands right of the last equals sign of one calculation (``4 / 10 = 40%``)."""
-    parts = _CHAIN.split(text)
-    if len(parts) < 2 or _LISTED.search(text) or not parts[-1].strip():
-        return text
-    return parts[-1].strip()
-
-
-def _compatible(quantity: _Quantity, kind: Kind, unit: str) -> bool:
+def _compatible(unit_found: str, kind: Kind, unit: str) -> bool:
     if kind == "any":
         return True
     if kind == "percent":
-        return quantity.unit in PERCENT_UNITS
+        return unit_found in PERCENT_UNITS
     if kind == "currency":
-        return quantity.unit == unit
-    return quantity.unit == unit or (quantity.unit == "x" and not unit)
+        return unit_found == unit
+    return unit_found == unit or (unit_found == "x" and not unit)
 
 
 def read_number(text: str, *, kind: Kind = "number", unit: str = "") -> StatedNumber | Refusal:
@@ -185,29 +114,195 @@ def read_number(text: str, *, kind: Kind = "number", unit: str = "") -> StatedNu
     return _read(checked[0], kind=kind, unit=unit or ("USD" if kind == "currency" else ""))
 
 
+def _top_level(text: str) -> str:
+    """Return ``text`` with blanks for what stands in parentheses."""
+    depth, out = 0, []
+    for char in text:
+        depth += char == "("
+        out.append(" " if depth else char)
+        depth -= char == ")" and depth > 0
+    return "".join(out)
+
+
+def _bare(text: str) -> re.Match[str] | None:
+    """Return the quantity of a text that is nothing else, with or without a label before it."""
+    stripped = _LABEL.sub("", text.strip(" \t.,*~")).strip(" \t.,*~")
+    return QUANTITY.fullmatch(stripped)
+
+
+def _result_of_chain(text: str) -> tuple[int, int] | Refusal:
+    """Return where the result of a calculation starts and ends.
+
+    It is the right side of the last equals sign of ``4 / 10 = 40%``, the left side of ``40% = 4 / 10``, the whole text
+    without such a sign. A bare number on the way (``30% = 40%``) that is not the last one is refused.
+    """
+    whole = (0, len(text))
+    outer = _top_level(text)
+    marks = [m for m in _CHAIN.finditer(outer) if text[m.end() :].strip()]
+    if not marks:
+        verb = max(_STATING_VERB.finditer(outer), key=lambda match: match.start(), default=None)
+        if verb and is_formula(outer[: verb.start()]) and QUANTITY.search(outer, verb.end()):
+            return verb.end(), len(text)
+        return whole
+    starts = [0, *(mark.end() for mark in marks)]
+    parts = [outer[start : mark.start()] for start, mark in zip(starts, marks, strict=False)]
+    listed = [segment for part in parts for segment in _LISTED.split(part)[:-1]]
+    if any(QUANTITY.search(segment) for segment in listed):
+        return whole
+    if is_formula(outer[starts[-1] :]):
+        left = [number for number, part in enumerate(parts) if QUANTITY.search(part) and not is_formula(part)]
+        return (starts[left[0]], marks[left[0]].start()) if len(left) == 1 else whole
+    last = QUANTITY.search(text, starts[-1])
+    end = read_quantity(last, labelled=True, first=True) if last else None
+    for part in parts:
+        bare = None if part.rstrip().endswith(_OPERATORS) else _bare(part)
+        found = read_quantity(bare, labelled=True, first=True) if bare else None
+        if not isinstance(found, Quantity) or not isinstance(end, Quantity):
+            continue
+        same = _same(found, end) or (not found.unit and found.scale == 1.0 and abs(found.figure) == abs(end.figure))
+        if not same and not (found.unit in _TIME and end.unit in _TIME):
+            return Refusal(f"two numbers said to be equal are not: {found.text!r} and {end.text!r}")
+    return starts[-1], len(text)
+
+
+def _quantities(text: str, *, labelled: bool) -> list[Quantity] | Refusal:
+    found: list[Quantity] = []
+    for match in QUANTITY.finditer(text):
+        quantity = read_quantity(match, labelled=labelled, first=not found)
+        if isinstance(quantity, Refusal):
+            return quantity
+        found.append(quantity)
+    return found
+
+
+def _noted(found: list[Quantity], notes: list[Note], text: str) -> list[Quantity] | Refusal:
+    """Return the quantities with the scale and unit of the notes that belong to them."""
+    after = {
+        place: note
+        for note in notes
+        for place, quantity in enumerate(found)
+        if quantity.end <= note.start and not text[quantity.end : note.start].strip(" \t,;:.")
+    }
+    taken = set(after.values())
+    free = [note for note in notes if note not in taken]
+    trailing = [note for note in free if not any(note.end <= quantity.start for quantity in found)]
+    if trailing and len(found) > 1:
+        return Refusal("unclear to which number the scale belongs; write it beside the number, such as 5.5 million")
+    noted = []
+    for place, quantity in enumerate(found):
+        own = [after[place]] if place in after else [n for n in free if n.end <= quantity.start] + trailing
+        for note in own:
+            changed = _with_note(quantity, note)
+            if isinstance(changed, Refusal):
+                return changed
+            quantity = changed
+        noted.append(quantity)
+    return noted
+
+
+def _with_note(quantity: Quantity, note: Note) -> Quantity | Refusal:
+    if note.unit and quantity.unit and note.unit != quantity.unit:
+        return Refusal(f"two units for one number: {quantity.text!r} and {note.unit}")
+    if note.scale != 1.0 and quantity.unit in PERCENT_UNITS:
+        return quantity
+    if note.scale != 1.0 and quantity.scale not in (1.0, note.scale):
+        return Refusal(f"two scales for one number: {quantity.text!r} and a factor of {note.scale:,.0f}")
+    factor = note.scale if quantity.scale == 1.0 else 1.0
+    if not quantity.unit:
+        factor *= UNIT_FACTORS.get(note.unit, 1.0)
+    if note.scale != 1.0 and abs(quantity.value * factor) >= MAX_SCALED:
+        return Refusal(f"written in full or in {note.scale:,.0f}s? {quantity.text!r}")
+    return quantity._replace(
+        value=quantity.value * factor,
+        half_digit=quantity.half_digit * factor,
+        unit=quantity.unit or note.unit,
+        scale=max(quantity.scale, note.scale),
+    )
+
+
+def _hedge(text: str, found: list[Quantity]) -> Refusal | None:
+    """Return a refusal for a bound, a range, or an *or* that does not restate the number before it."""
+    if match := _BOUND.search(text) or _BETWEEN.search(text):
+        return Refusal(f"a bound is no value ({match.group()!r}): {text.strip()[:80]!r}")
+    for match in _OR.finditer(text):
+        before = max((quantity.end for quantity in found if quantity.end <= match.start()), default=0)
+        after = min((quantity.start for quantity in found if quantity.start >= match.end()), default=len(text))
+        if not before or after == len(text) or not _RESTATED.fullmatch(text[before:after]):
+            return Refusal(f"the stated answer is hedged ({match.group()!r}): {text.strip()[:80]!r}")
+    return None
+
+
 def _read(statement: Statement, *, kind: Kind, unit: str) -> StatedNumber | Refusal:
+    text = without_asides(spelled(without_harmless(statement.text)), days_asked=unit == "days")
+    rate = kind == "number" and not unit and _PER_MONEY.search(text) is not None
     if kind == "number":
-        statement = Statement(_RATIO_TO_ONE.sub("", statement.text), statement.labelled)
-    if match := _INEQUALITY.search(statement.text):
-        return Refusal(f"a bound is no value ({match.group()!r}): {statement.text[:80]!r}")
-    found = _quantities(Statement(_last_of_chain(statement.text), statement.labelled))
+        text = _RATIO_TO_ONE.sub("", _PER_MONEY.sub(" ", text) if rate else text)
+    notes = read_notes(text)
+    if isinstance(notes, Refusal):
+        return notes
+    text = without_notes(text, notes)
+    result = _result_of_chain(text)
+    if isinstance(result, Refusal):
+        return result
+    # What stands outside the result gives words, not numbers: blanks keep the places.
+    visible = " " * result[0] + text[slice(*result)] + " " * (len(text) - result[1])
+    found = _quantities(visible, labelled=statement.labelled or result[0] > 0)
     if isinstance(found, Refusal):
         return found
+    if hedge := _hedge(visible, found):
+        return hedge
+    found = _noted(found, notes, text)
+    if isinstance(found, Refusal):
+        return found
+    if rate:
+        found = [quantity._replace(unit="" if quantity.unit in CURRENCIES else quantity.unit) for quantity in found]
     if not found:
         return Refusal(f"no number in the stated answer: {statement.text[:80]!r}")
-    fitting = [quantity for quantity in found if _compatible(quantity, kind, unit) or not quantity.unit]
+    fitting = [quantity for quantity in found if _compatible(quantity.unit, kind, unit) or not quantity.unit]
     foreign = [q for q in found if kind == "currency" and q.unit in CURRENCIES and q.unit != unit]
     if not fitting or foreign:
         wrong = (foreign or found)[0]
         wanted = {"percent": "a percentage or fraction", "currency": unit}.get(kind, unit or "a plain number")
         return Refusal(f"wrong unit: {wrong.text!r} is in {wrong.unit}, asked for {wanted}")
-    if not _all_equal([quantity.value for quantity in fitting]):
-        return Refusal(f"several numbers in the stated answer: {', '.join(q.text for q in fitting[:6])}")
-    return StatedNumber(fitting[0].value, fitting[0].unit, statement.text, fitting[0].scale)
+    others = {quantity.text for quantity in found} - {quantity.text for quantity in fitting}
+    if others and (rival := _rival(visible, others)):
+        return Refusal(f"several answers: {rival!r} beside {fitting[0].text!r}")
+    return _one_of([_directed(quantity, text) for quantity in fitting], statement.text)
 
 
-def _all_equal(values: list[float]) -> bool:
-    return all(abs(value - values[0]) <= RESTATEMENT_TOLERANCE * abs(values[0]) for value in values)
+def _rival(text: str, others: set[str]) -> str:
+    """Return a number of another unit that stands for itself, as an answer would, empty when there is none."""
+    bare = (_bare(segment) for segment in _SEGMENT.split(_top_level(text)))
+    return next((match.group().strip() for match in bare if match and match.group().strip() in others), "")
+
+
+def _directed(quantity: Quantity, text: str) -> _Reading | Refusal:
+    falls = is_fall(text, quantity.start, quantity.end)
+    if falls and quantity.sign == "+":
+        return Refusal(f"a plus sign in words of a decrease: {quantity.text!r}")
+    worded = falls and not quantity.sign and quantity.value > 0
+    return _Reading(quantity._replace(value=-quantity.value) if worded else quantity, worded)
+
+
+def _one_of(readings: list[_Reading | Refusal], text: str) -> StatedNumber | Refusal:
+    """Return the one number that all readings state, as precisely as it is stated."""
+    refused = [reading for reading in readings if isinstance(reading, Refusal)]
+    if refused:
+        return refused[0]
+    read = [reading for reading in readings if isinstance(reading, _Reading)]
+    worded = any(reading.worded for reading in read)
+    # "a decrease of 5% (0.05)": the number without sign restates the size of the one with the words.
+    values = [q._replace(value=-abs(q.value)) if worded and not q.sign else q for q, _ in read]
+    if not all(_same(value, values[0]) for value in values):
+        return Refusal(f"several numbers in the stated answer: {', '.join(q.text for q in values[:6])}")
+    best = min(values, key=lambda quantity: quantity.half_digit)
+    return StatedNumber(best.value, values[0].unit, text, values[0].scale, worded and not any(q.sign for q in values))
+
+
+def _same(one: Quantity, other: Quantity) -> bool:
+    gap, size = abs(one.value - other.value), min(abs(one.value), abs(other.value))
+    rounded = gap <= max(one.half_digit, other.half_digit) * (1 + 1e-9) and gap <= ROUNDING_TOLERANCE * size
+    return rounded or gap <= RESTATEMENT_TOLERANCE * size
 
 
 def parse_number(text: str, *, kind: Kind = "number", unit: str = "") -> StatedNumber | Refusal:
@@ -220,8 +315,8 @@ def parse_number(text: str, *, kind: Kind = "number", unit: str = "") -> StatedN
     kind
         ``percent``: ``40%``, ``40 percent``, ``4000 bp`` and the fraction ``0.40`` are all 0.4. A bare number is
         always a fraction, so a bare ``40`` is 4000%. ``currency``: an amount of ``unit``, with or without its sign.
-        ``number``: a plain number; a percent sign or a currency is a wrong unit. ``any``: a number in whatever unit,
-        for questions whose gold answers do not name theirs.
+        ``number``: a plain number; a percent sign or a currency is a wrong unit, but for rates such as ``$1.10 per
+        dollar``. ``any``: a number in whatever unit, for questions whose gold answers do not name theirs.
     unit
         Currency code (default USD) for ``currency``; unit word that may accompany a ``number`` (``shares``, ``years``).
 
@@ -245,6 +340,7 @@ def parse_number(text: str, *, kind: Kind = "number", unit: str = "") -> StatedN
         if isinstance(number, Refusal):
             return number
         numbers.append(number)
-    if not _all_equal([number.value for number in numbers]):
+    first = numbers[0].value
+    if not all(abs(number.value - first) <= RESTATEMENT_TOLERANCE * abs(first) for number in numbers):
         return Refusal(f"several final answers that differ: {', '.join(n.text[:40] for n in numbers[:4])}")
-    return numbers[-1]
+    return replace(numbers[-1], negative_by_words=all(number.negative_by_words for number in numbers))

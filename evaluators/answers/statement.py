@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluators.answers.typed_json import JsonObject, Refusal, embedded_objects, parse_json_object, well_formed
+from evaluators.answers.typography import characters, plain
 
 MAX_CHARS = 200_000
 """Longer replies are refused: no answer needs them, and every rule below reads the whole text."""
@@ -24,15 +25,22 @@ MAX_LINE_CHARS = MAX_CHARS // MAX_MARKS
 """A marked answer longer than this is refused unread, so that all of them together are no longer than a reply."""
 
 ANSWER_KEYS = ("final_answer", "answer")
+UNIT_KEYS = ("scale", "unit", "units", "currency")
 
 _LABEL = re.compile(
-    r"(?:(?:my|the|our)\s+)?final\s+answer\s*(?:is|was|:|=)\s*:?|(?:最终)?答案\s*(?:是|为|:|=)\s*:?"
-    r"|(?m:^[ \t#>]*final answer[ \t#]*$)",
+    r"(?:(?:my|the|our)\s+)?final\s+answer\s{0,9}(?P<note>\([^()\n]{0,80}\))?\s{0,9}(?P<mark>is|was|:|=|→|->|[-—](?=\s))\s*:?"
+    r"|(?:最终)?答案\s*(?:是|为|:|=)\s*:?|(?m:^[ \t#>]*final answer[ \t#]*$)",
+    re.IGNORECASE,
+)
+_ANNOUNCEMENT = re.compile(
+    r"\b(?:below|follow(?:s|ing)|comput|calculat|deriv|given|shown|stated|presented|(?:next|last)\s+(?:line|section|step))",
     re.IGNORECASE,
 )
 _SOFT_LABEL = re.compile(r"\b(?:answer|result|order|sequence)\s*(?:is|are|:|=|equals|comes to)\s*:?", re.IGNORECASE)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _BRACE = re.compile(r"[{}]")
+_TAG = re.compile(r"<(final[ _-]?answer|answer)>\s*", re.IGNORECASE)
+_RULE = re.compile(r"[\s:|-]*-[\s:|-]*")
 
 _NEGATION = re.compile(
     r"\b(?:not|no|never|neither|nor|none|cannot|false|wrong|incorrect|untrue|unlikely|hardly|anything\s+but|other\s+than"
@@ -40,37 +48,26 @@ _NEGATION = re.compile(
     r"|不是|并非|不等于|错误",
     re.IGNORECASE,
 )
+_HARMLESS = re.compile(
+    r"\b(?:accession|filing|file|document|registration)\s+no\b\.?:?|\bno\b\.?:?\s{0,4}(?=[0-9]{10}-?[0-9]{2})"
+    r"|\b(?:not|no|non)[\s-]+(?:further\s+|seasonally\s+|yet\s+|been\s+)?(?:in\s+(?:thousand|million|billion)s"
+    r"|annuali[sz]ed|rounded|rounding|adjusted|adjustments?|restated|audited|diluted|compounded|dividends?|leverage|gaap"
+    r"|discounting|taxes|fees|costs|per\s+share)\b(?:\s+(?:applied|included|made|needed|assumed|used|for\s+splits))?",
+    re.IGNORECASE,
+)
 _HEDGE = re.compile(
-    r"\b(?:or|either|maybe|perhaps|possibly|might|may\s+be|could|alternatively|unsure|uncertain|between|equally)\b|或",
+    r"\b(?:either|maybe|perhaps|possibly|might|may\s+be|could|alternatively|unsure|uncertain|equally)\b|可能|也许",
     re.IGNORECASE,
 )
+_ALTERNATIVE = re.compile(r"\b(?:or|between)\b|或", re.IGNORECASE)
 _RETRACTION = re.compile(
-    r"\b(?:actually|correction|wait|wrong|incorrect|mistaken?|alternatively|on\s+second\s+thou\w+|scrap\s+that|ignore"
-    r"|disregard|could\s+(?:also|equally)|might\s+be|may\s+be|either|is\s*n[o']t\s+(?:right|correct|the)|changed?\s+my)\b",
+    r"\b(?:actually|correction|wait|wrong|incorrect|mistaken?|alternatively|on\s{1,9}second\s{1,9}thou\w+|scrap\s{1,9}that"
+    r"|ignore|disregard|could\s{1,9}(?:also|equally)"
+    r"|m(?:ight|ay)\s{1,9}be(?!\s{1,9}(?:due|rounded|slightly|subject|small|off\s+by))|either"
+    r"|is\s*n[o']t\s{1,9}(?:right|correct|the)|changed?\s{1,9}my)\b",
     re.IGNORECASE,
 )
-
-_CHARACTERS: dict[int, int | str | None] = {
-    0x2212: "-",
-    0x2010: "-",
-    0x2011: "-",
-    0x2012: "-",
-    0xFE63: "-",
-    0x3000: " ",
-    0x3002: ".",
-}
-_CHARACTERS |= {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-_CHARACTERS |= dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0x00AD), None)
-_CHARACTERS |= {0x2019: "'", 0x00A0: " ", 0x2007: " "}
-_LATEX = (
-    (re.compile(r"\{,\}"), ","),
-    (re.compile(r"\\([$%])"), r"\1"),
-    (re.compile(r"\\[,;:! ]|~(?=\\)"), " "),
-    (re.compile(r"\\(?:text|mathrm|mathbf|operatorname)\s*\{([^{}]*)\}"), r"\1"),
-    (re.compile(r"\\approx"), "≈"),
-    (re.compile(r"\\[()\[\]]"), " "),
-    (re.compile(r"\*\*|__|`"), ""),
-)
+_MORE_THAN_A_REMARK = re.compile(r"[0-9]|\b(?:thousand|million|billion|percent)s?\b|%", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -89,18 +86,6 @@ class Statement:
     labelled: bool
 
 
-def plain(text: str) -> str:
-    """Return ``text`` with full-width characters, Markdown and LaTeX marks made plain."""
-    text = text.translate(_CHARACTERS)
-    text = re.sub(r"(?<=[0-9])[\u202f\u2009'_](?=[0-9]{3}(?![0-9]))", ",", text)
-    for pattern, replacement in _LATEX:
-        text = pattern.sub(replacement, text)
-    stripped = text.strip()
-    if len(stripped) > 2 and stripped[0] == stripped[-1] == "$":
-        return stripped.strip("$").strip()
-    return text
-
-
 def _answer_of(document: JsonObject) -> Statement | Refusal | None:
     """Return the statement under the answer key of a JSON reply, None when it has no such key."""
     keys = [key for key in ANSWER_KEYS if key in document]
@@ -108,8 +93,10 @@ def _answer_of(document: JsonObject) -> Statement | Refusal | None:
         return None
     if len(keys) > 1 and document[keys[0]] != document[keys[1]]:
         return Refusal("two different answers: 'answer' and 'final_answer' disagree")
-    unit = document.get("unit", "")
-    return _json_statement(document[keys[0]], unit if isinstance(unit, str) else "")
+    units = [document[key] for key in UNIT_KEYS if document.get(key) is not None]
+    if not all(isinstance(unit, str) for unit in units):
+        return Refusal(f'{" and ".join(UNIT_KEYS)} beside the JSON answer must be words, such as "million USD"')
+    return _json_statement(document[keys[0]], " ".join(units))
 
 
 def _json_statement(value: Any, unit: str) -> Statement | Refusal:
@@ -147,6 +134,31 @@ def _line_at(text: str, position: int) -> tuple[str, int]:
     return "", len(text)
 
 
+def _table(rows: list[str]) -> str:
+    """Return the rows of a Markdown table as one line, the words of its header first."""
+    cells = [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in rows]
+    if len(rows) > 2 and _RULE.fullmatch(rows[1].strip()):
+        return f"{' '.join(cells[0])}: {'; '.join(' | '.join(row) for row in cells[2:])}"
+    return "; ".join(" | ".join(row) for row in cells)
+
+
+def _beside(text: str, position: int) -> tuple[str, int]:
+    """Return what stands at ``position``: a line with the remark in parentheses below it, or a table."""
+    line, end = _line_at(text, position)
+    if line.startswith("|"):
+        rows = [line]
+        while (following := text[end + 1 : end + 1 + MAX_STATEMENT_CHARS].partition("\n")[0]).lstrip().startswith("|"):
+            rows.append(following)
+            end += 1 + len(following)
+            if len(rows) > MAX_MARKS:
+                break
+        return _table(rows), end
+    below, below_end = _line_at(text[: end + 200], end)
+    if re.fullmatch(r"\([^()]{1,80}\)\.?", below):
+        return f"{line} {below}", below_end
+    return line, end
+
+
 def _labelled(text: str) -> list[Statement | Refusal]:
     """Return what stands beside each label, up to the first that states nothing."""
     found: list[Statement | Refusal] = []
@@ -158,14 +170,33 @@ def _labelled(text: str) -> list[Statement | Refusal]:
     for match in labels:
         # What stands before an earlier label of the same line was looked at there.
         before = text[max(read, text.rfind("\n", 0, match.start()) + 1) : match.start()]
-        line, end = _line_at(text, match.end())
+        line, end = _beside(text, match.end())
         read = match.end()
-        if _NEGATION.search(before) or _HEDGE.search(before):
+        if match["mark"] in ("is", "was") and not re.search(r"[0-9]", line) and _ANNOUNCEMENT.search(line[:200]):
+            continue
+        if _NEGATION.search(before) or _HEDGE.search(before) or re.search(r"\bor\b|或", before):
             return [*found, Refusal(f"the final answer is negated or hedged: {before.strip()[-60:]!r}")]
         if taken_back > end:
             return [*found, Refusal("the final answer is taken back in the text after it")]
         inner = _boxed(line) if len(line) <= MAX_LINE_CHARS else []
-        found.append(_marked(inner[-1] if inner else line))
+        found.append(_marked(f"{match['note'] or ''} {inner[-1] if inner else line}".strip()))
+    return found
+
+
+def _tagged(text: str) -> list[Statement | Refusal]:
+    """Return what stands inside each pair of answer tags."""
+    found: list[Statement | Refusal] = []
+    lower, position = text.lower(), 0
+    while opening := _TAG.search(text, position):
+        position = lower.find(f"</{opening[1].lower()}>", opening.end())
+        if position < 0:
+            break
+        if len(found) == MAX_MARKS:
+            return [Refusal(f"the reply marks more than {MAX_MARKS} final answers")]
+        inside = text[opening.end() : position].strip()
+        found.append(_marked(inside.replace("\n", "; ") if len(inside) <= MAX_LINE_CHARS else inside))
+    if found and _RETRACTION.search(text[max(position, lower.rfind("</")) :]):
+        return [Refusal("the final answer is taken back in the text after it")]
     return found
 
 
@@ -175,11 +206,25 @@ def _marked(text: str) -> Statement | Refusal:
     return Statement(plain(text).strip(), labelled=True)
 
 
+def _is_remark(line: str) -> bool:
+    """Return whether a line after the answer says nothing about it (``Let me know if you need more.``)."""
+    return not any(rule.search(line) for rule in (_MORE_THAN_A_REMARK, _NEGATION, _HEDGE, _RETRACTION))
+
+
 def _unlabelled(text: str) -> Statement | Refusal:
     lines = [line.strip() for line in text.splitlines() if line.strip(" \t`-*_#>|")]
     if not lines:
         return Refusal("the reply is empty")
-    line = plain(lines[-1]).strip().strip("\"'").strip()
+    last = len(lines) - 1
+    while last > max(0, len(lines) - 4) and len(lines[last]) <= MAX_STATEMENT_CHARS and _is_remark(lines[last]):
+        last -= 1
+    last = last if re.search(r"[0-9]", lines[last]) else len(lines) - 1
+    if lines[last].startswith("|"):
+        first = last
+        while first > max(0, last - MAX_MARKS) and lines[first - 1].startswith("|"):
+            first -= 1
+        return Statement(plain(_table(lines[first : last + 1])).strip(), labelled=False)
+    line = plain(lines[last]).strip().strip("\"'").strip()
     soft = list(_SOFT_LABEL.finditer(line))
     if soft and not _NEGATION.search(line[: soft[-1].start()]):
         line = line[soft[-1].end() :].strip()
@@ -211,12 +256,16 @@ def stated_answers(text: str) -> tuple[Statement, ...] | Refusal:
         if only is None:
             return Refusal(f"the JSON reply has no 'answer' key (keys: {', '.join(list(document)[:8])})")
         return only if isinstance(only, Refusal) else checked_statements((only,))
-    clean = text.translate(_CHARACTERS).replace("**", "").replace("__", "")
+    clean = characters(_TAG.sub(lambda match: f"<{match[1]}>", text)).replace("**", "").replace("__", "")
     marked: list[Statement | Refusal] = [s for d in embedded_objects(text) if (s := _answer_of(d)) is not None]
     if marked and _RETRACTION.search(text.rpartition("}")[2]):
         return Refusal("the JSON answer is taken back in the text after it")
     marked += _labelled(clean)
-    marked += map(_marked, _boxed(clean))
+    marked += _tagged(clean)
+    boxes = _boxed(clean)
+    if boxes and _RETRACTION.search(clean.rpartition("}")[2]):
+        return Refusal("the boxed answer is taken back in the text after it")
+    marked += map(_marked, boxes)
     refusals = [found for found in marked if isinstance(found, Refusal)]
     if refusals:
         return refusals[0]
@@ -236,8 +285,20 @@ def checked_statements(statements: tuple[Statement, ...]) -> tuple[Statement, ..
             return Refusal(f"the stated answer has {len(statement.text)} characters, more than {MAX_STATEMENT_CHARS}")
         if not re.search(r"[0-9]", statement.text):
             continue  # There is no value here to negate: what the caller looks for is missing.
-        if match := _NEGATION.search(statement.text):
+        text = without_harmless(statement.text)
+        if match := _NEGATION.search(text):
             return Refusal(f"the stated answer is negated ({match.group()!r}): {statement.text[:80]!r}")
-        if match := _HEDGE.search(statement.text):
+        if match := _HEDGE.search(text):
             return Refusal(f"the stated answer is hedged ({match.group()!r}): {statement.text[:80]!r}")
     return statements
+
+
+def without_harmless(text: str) -> str:
+    """Return ``text`` with blanks for what looks like a negation and denies no value (``No.``, ``not annualised``)."""
+    return _HARMLESS.sub(lambda match: " " * len(match.group()), text)
+
+
+def alternatives(statement: Statement) -> Refusal | None:
+    """Return a refusal when the statement offers alternatives; for answers that have one spelling."""
+    match = _ALTERNATIVE.search(statement.text)
+    return Refusal(f"the stated answer is hedged ({match.group()!r}): {statement.text[:80]!r}") if match else None

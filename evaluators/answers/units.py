@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 SCALES = {
-    "hundred": 1e2, "k": 1e3, "thousand": 1e3, "m": 1e6, "mm": 1e6, "mn": 1e6, "mln": 1e6, "million": 1e6,
-    "millions": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "billions": 1e9, "t": 1e12, "tn": 1e12, "trn": 1e12,
-    "trillion": 1e12, "trillions": 1e12, "lakh": 1e5, "crore": 1e7, "万": 1e4, "百万": 1e6, "千万": 1e7, "亿": 1e8,
-    "万亿": 1e12,
+    "hundred": 1e2, "k": 1e3, "thousand": 1e3, "thousands": 1e3, "m": 1e6, "mm": 1e6, "mn": 1e6, "mln": 1e6,
+    "million": 1e6, "millions": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "billions": 1e9, "t": 1e12, "tn": 1e12,
+    "trn": 1e12, "trillion": 1e12, "trillions": 1e12, "lakh": 1e5, "lakhs": 1e5, "crore": 1e7, "crores": 1e7,
+    "千": 1e3, "万": 1e4, "百万": 1e6, "千万": 1e7, "亿": 1e8, "十亿": 1e9, "万亿": 1e12,
 }  # fmt: skip
 """Scale word, in lower case -> factor."""
 
 UNIT_WORDS: dict[str, tuple[str, ...]] = {
-    "%": ("%", "percent", "per cent", "pct", "percentage points", "percentage point", "pp", "ppt", "个百分点"),
+    "%": (
+        "%",
+        "percent",
+        "per cent",
+        "pct",
+        "percentage points",
+        "percentage point",
+        "%-points",
+        "% points",
+        "pp",
+        "ppt",
+        "个百分点",
+    ),
     "bp": ("bp", "bps", "basis points", "basis point"),
     "‰": ("‰",),
     "x": ("x", "×", "times", "倍"),
-    "USD": ("US$", "U.S. dollars", "US dollars", "USD", "dollars", "dollar", "$", "美元"),
+    "USD": ("US$", "USD$", "U.S. dollars", "US dollars", "USD", "dollars", "dollar", "$", "美元"),
     "USD cents": ("US cents", "cents", "cent", "¢"),
     "EUR": ("EUR", "euros", "euro", "€", "欧元"),
     "GBP": ("GBP", "pounds sterling", "pounds", "pound", "£", "英镑"),

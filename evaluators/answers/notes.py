@@ -1,0 +1,59 @@
+"""Notes that give a bare number its scale and unit: ``(in millions)``, ``in thousands of dollars:``, ``(%)``."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from evaluators.answers.quantity import SCALE, UNIT
+from evaluators.answers.typed_json import Refusal
+from evaluators.answers.units import CANONICAL, SCALES
+
+_FILLER = (
+    r"(?:all|figures?|amounts?|values?|numbers?|data|currency|stated|expressed|reported|given|shown|are|is|in|the|of"
+    r"|per\s+the\s+filing|单位)"
+)
+_SCALES = rf"(?:'?000s?|000,000s?|hundreds|{SCALE})"
+_NOTE = re.compile(
+    rf"[(\[（]\s*(?:(?:{_FILLER})[\s:：]*){{0,6}}(?P<inside>(?:(?:{_SCALES}|{UNIT}|of|in|and)\s*){{1,5}})[)\]）]"
+    rf"|\b(?:(?:{_FILLER})\s+){{0,5}}in\s+(?P<after_in>(?:(?:{UNIT})\s*)?(?:thousand|million|billion|trillion)s(?:\s+(?:of\s+)?(?:{UNIT}))?"
+    rf"|(?:{UNIT})\s*(?:thousand|million|billion|trillion)s?|(?:thousand|million|billion)\s+(?:{UNIT})|percent|per\s+cent|%)"
+    rf"|(?<![\w$])(?P<lead>(?:\$|USD|US\$)\s?(?:thousand|million|billion)s)(?=\s)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(rf"(?P<scale>{_SCALES})|(?P<unit>{UNIT})", re.IGNORECASE)
+
+
+class Note(NamedTuple):
+    """A note, where it stands, and what it says; scale 1 and an empty unit where it says nothing of them."""
+
+    start: int
+    end: int
+    scale: float
+    unit: str
+
+
+def _scale(word: str) -> float:
+    word = word.lower()
+    return SCALES[word] if word in SCALES else {"hundreds": 1e2}.get(word, 1e6 if word.count("0") > 3 else 1e3)
+
+
+def read_notes(text: str) -> list[Note] | Refusal:
+    """Return the notes of a statement; a refusal when one names two scales or units."""
+    notes = []
+    for match in _NOTE.finditer(text):
+        words = match["inside"] or match["after_in"] or match["lead"]
+        parts = list(_WORD.finditer(words))
+        scales = {_scale(part["scale"]) for part in parts if part["scale"]}
+        units = {CANONICAL[re.sub(r"\s+", " ", part["unit"].lower())] for part in parts if part["unit"]}
+        if len(scales) > 1 or len(units) > 1:
+            return Refusal(f"unclear scale or unit: {match.group().strip()!r}")
+        notes.append(Note(match.start(), match.end(), next(iter(scales), 1.0), next(iter(units), "")))
+    return notes
+
+
+def without_notes(text: str, notes: list[Note]) -> str:
+    """Return ``text`` with blanks for its notes."""
+    for note in notes:
+        text = f"{text[: note.start]}{' ' * (note.end - note.start)}{text[note.end :]}"
+    return text

@@ -1,0 +1,165 @@
+"""The grammar of one written quantity: sign, currency, digits, power, scale word and unit."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+from evaluators.answers.typed_json import Refusal
+from evaluators.answers.units import CANONICAL, CENTS, CURRENCIES, SCALES, UNIT_FACTORS, UNIT_WORDS
+
+
+def words_pattern(words: list[str]) -> str:
+    """Return a pattern of the words, longest first; a word in Latin letters ends where its letters end."""
+    parts = []
+    for word in sorted(words, key=len, reverse=True):
+        escaped = re.escape(word).replace(r"\ ", r"\s{1,9}")
+        parts.append(escaped + r"(?![A-Za-z])" if word[-1].isascii() and word[-1].isalpha() else escaped)
+    return "|".join(parts)
+
+
+SCALE = words_pattern(list(SCALES))
+UNIT = words_pattern(list(CANONICAL))
+_SIGNS = [word for unit in sorted(CURRENCIES) for word in UNIT_WORDS[unit] if not word.islower()]
+MONEY = words_pattern(_SIGNS).replace("(?![A-Za-z])", "")
+DIGITS = r"(?:(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
+_BEFORE_DIGITS = r"(?:thousand|million|billion|trillion)s?|mm|mn|m|bn|b|k|tn"
+QUANTITY = re.compile(
+    rf"""
+    (?:(?P<open>\()[ \t]*)?
+    (?P<sign>[-+](?![ \t])|(?:minus|negative)[ \t]+|负)?
+    (?P<money>(?:(?<![A-Za-z])(?:{MONEY})))?
+    (?(money)[ \t]*(?P<early>(?:{_BEFORE_DIGITS})(?=[ \t]+[(]?[-+]?[0-9.]))?[ \t]*)
+    (?P<inner>\()?
+    (?P<inner_sign>[-+])?
+    (?(money)(?<![0-9_.,])|(?<![A-Za-z0-9_.,]))
+    (?P<digits>{DIGITS})
+    (?P<exponent>[eE][-+]?[0-9]{{1,4}})?
+    (?![0-9]|[.,][0-9])
+    (?P<close>[ \t]*\))?
+    (?:[ \t]*-?(?P<scale>{SCALE}))?
+    (?:[ \t]*-?(?P<unit>{UNIT}))?
+    (?:[ \t]+(?P<again>{SCALE}))?
+    (?:[ \t]+(?P<unit_again>{UNIT}))?
+    (?P<late_close>[ \t]*\))?
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_CHINESE_PERCENT = re.compile(rf"百分之\s{{0,4}}(-?{DIGITS})")
+
+
+class Quantity(NamedTuple):
+    """A quantity and where it stands.
+
+    Attributes
+    ----------
+    value
+        Scale, unit factor and sign applied.
+    figure
+        The written digits without scale, unit and sign.
+    half_digit
+        Half a unit of the last written digit, scale and unit applied.
+    sign
+        ``-`` or ``+`` when one was written, ``()`` for accounting parentheses, else empty.
+    """
+
+    value: float
+    unit: str
+    text: str
+    scale: float
+    figure: float
+    half_digit: float
+    sign: str
+    start: int
+    end: int
+
+
+def spelled(text: str) -> str:
+    """Return ``text`` with Chinese percentages in the order of the grammar."""
+    return _CHINESE_PERCENT.sub(r"\1%", text)
+
+
+def _sign_of(match: re.Match[str], *, labelled: bool, first: bool) -> str | Refusal:
+    text, body = match.string, match.group().strip()
+    written = [(match["sign"] or "").strip().lower(), match["inner_sign"] or ""]
+    before = text[: match.start()]
+    if before.endswith("^"):
+        return Refusal(f"write the value, not a formula: {(before[-20:] + body).strip()!r}")
+    if _ARITHMETIC_BEFORE.search(before) or _ARITHMETIC_AFTER.match(text, match.end()):
+        return Refusal(f"write the value, not how it is found: {(before[-20:] + body).strip()!r}")
+    closed = (match["open"] or match["inner"]) and (match["close"] or match["late_close"])
+    if all(written) and written[0] != "+":
+        return Refusal(f"two signs before one number: {body!r}")
+    if any(sign in ("-", "minus", "negative", "负") for sign in written):
+        glued = text[match.start("sign") - 1 : match.start("sign")] if match["sign"] else ""
+        if match["sign"] == "-" and (glued.isdigit() or glued in tuple("%)")):
+            return Refusal(f"a range is no value: {(before[-12:] + body).strip()!r}")
+        if match["sign"] == "-" and glued.isascii() and glued.isalpha():
+            return Refusal(f"a dash before {body!r} may or may not be a minus sign; write -5 or (5)")
+        return "-"
+    if first and closed:
+        word = before.rstrip()[-1:]
+        if match["open"] and word.isalnum() and not _STATES.search(before):
+            return Refusal(f"{body!r} in parentheses may or may not be negative; write -5")
+        return "()"
+    if any(written):
+        return "+"
+    before = before.rstrip()
+    if before.endswith("-") and not before[:-1].rstrip()[-1:].isalnum():
+        if before == "-" and labelled:
+            return "-"
+        return Refusal(f"a dash before {body!r} may or may not be a minus sign; write -5 or (5)")
+    return ""
+
+
+_ARITHMETIC_BEFORE = re.compile(
+    r"\b(?:half|twice|doubles?|triples?|thrice|opposite|inverse|reciprocal|root|minus|negative)\s+(?:of\s+)?$",
+    re.IGNORECASE,
+)
+_ARITHMETIC_AFTER = re.compile(r"\s*(?:squared|cubed|halved|doubled)\b|\s?\?", re.IGNORECASE)
+_STATES = re.compile(
+    r"\b(?:is|was|were|are|be|of|at|by|to|equals|stood at|came to|USD|EUR|GBP|change|answer)\s*$", re.IGNORECASE
+)
+_OTHER_SCALES = frozenset("mrd mio mia bio tsd milliard milliards milliarden millionen".split())
+
+
+def _strange_end(match: re.Match[str]) -> str:
+    """Return what is glued to the quantity and is neither scale nor unit."""
+    following = match.string[match.end() : match.end() + 40]
+    if re.match(r"[A-Za-z]", following) and not match.group().endswith((" ", ")")):
+        return following.split()[0]
+    if re.match(r"-(?:\s|[.,;)]|$)", following) or re.match(r"\+(?:\s|[.,;)%]|$)", following):
+        return following[0]
+    if re.match(r"[⁰¹²³⁴-⁹]|\^", following):
+        return following[:2]
+    word = following.lstrip().partition(" ")[0].strip(".,;:()").lower()
+    return word if word.endswith("illion") or word in _OTHER_SCALES or (word in SCALES and len(word) > 2) else ""
+
+
+def read_quantity(match: re.Match[str], *, labelled: bool, first: bool) -> Quantity | Refusal:
+    """Return the quantity of a match of ``QUANTITY``; a refusal when its sign, scale or unit is doubtful."""
+    text = match.group().strip()
+    sign = _sign_of(match, labelled=labelled, first=first)
+    if isinstance(sign, Refusal):
+        return sign
+    words = [word for word in (match["money"], match["unit"], match["unit_again"]) if word]
+    units = {CANONICAL[re.sub(r"\s+", " ", word.lower())] for word in words}
+    if len(units) > 1:
+        return Refusal(f"two units for one number: {text!r}")
+    unit = next(iter(units), "")
+    scales = {SCALES[word.lower()] for word in (match["early"], match["scale"], match["again"]) if word}
+    if len(scales) > 1:
+        return Refusal(f"unclear scale: {text!r}")
+    if end := _strange_end(match):
+        return Refusal(f"unclear scale or sign after {text!r}: {end!r}")
+    digits = match["digits"].replace(",", "")
+    scale, factor = next(iter(scales), 1.0), UNIT_FACTORS.get(unit, 1.0)
+    figure = float(digits + (match["exponent"] or ""))
+    value = figure * scale * factor * (-1.0 if sign in ("-", "()") else 1.0)
+    decimals = len(digits.partition(".")[2])
+    half = 0.5 * 10.0 ** min(300, int((match["exponent"] or "e0")[1:]) - decimals) * scale * factor
+    if not (math.isfinite(value) and math.isfinite(half)):
+        return Refusal(f"number out of range: {text!r}")
+    unit = "USD" if unit == CENTS else unit
+    return Quantity(value, unit, text, scale, figure, half, sign, match.start(), match.end())
