@@ -50,9 +50,9 @@ class Leg:
     def written(self) -> dict[str, Any]:
         """Return the leg as answers write it."""
         if self.kind == "stock":
-            return {"kind": "stock", "quantity": round(self.quantity)}
+            return {"option_type": "stock", "quantity": round(self.quantity)}
         return {
-            "kind": self.kind,
+            "option_type": self.kind,
             "quantity": round(self.quantity),
             "strike": self.strike,
             "days_to_expiry": round(self.days_to_expiry or 0),
@@ -80,7 +80,7 @@ def read_leg(data: dict[str, Any], *, quantity: float = 0.0) -> Leg:
         return next((float(data[key]) for key in keys if isinstance(data.get(key), int | float)), None)
 
     return Leg(
-        kind=str(data.get("kind", data.get("option_type", "call"))),
+        kind=str(data.get("option_type", data.get("type", "call"))),
         quantity=number("quantity", "contracts", "shares") or quantity,
         strike=number("strike"),
         days_to_expiry=number("days_to_expiry", "days"),

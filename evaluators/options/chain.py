@@ -85,7 +85,7 @@ class Series:
     def context(self) -> dict[str, Json]:
         """Return it as the task shows it."""
         return {
-            "kind": self.kind,
+            "option_type": self.kind,
             "strike": self.strike,
             "days_to_expiry": self.days,
             "price": self.price,

@@ -32,7 +32,7 @@ _RULES = (
     "with it, whichever is wider; a price level of the underlying within 0.2%, a volatility within 1%, a count exactly."
 )
 _LEGS = (
-    'Each leg is an object with "kind" ("call", "put" or "stock"), "quantity" (whole contracts of 100 shares, or '
+    'Each leg is an object with "option_type" ("call", "put" or "stock"), "quantity" (whole contracts of 100 shares, or '
     'shares of stock; positive bought, negative sold) and, for options, "strike" and "days_to_expiry".'
 )
 
@@ -209,12 +209,12 @@ class Problem(ABC):
         leg = {
             "type": "object",
             "properties": {
-                "kind": {"enum": ["call", "put", "stock"]},
+                "option_type": {"enum": ["call", "put", "stock"]},
                 "quantity": {"type": "integer"},
                 "strike": {"type": "number"},
                 "days_to_expiry": {"type": "integer"},
             },
-            "required": ["kind", "quantity"],
+            "required": ["option_type", "quantity"],
         }
         legs = {"legs": {"type": "array", "items": leg}}
         properties["strategy"] = {"type": "object", "properties": legs, "required": ["legs"]}
@@ -234,9 +234,9 @@ class Problem(ABC):
 def written(holding: Holding) -> dict[str, Json]:
     """Return a leg as a reply lists it."""
     if holding.series is None:
-        return {"kind": "stock", "quantity": holding.quantity}
+        return {"option_type": "stock", "quantity": holding.quantity}
     return {
-        "kind": holding.series.kind,
+        "option_type": holding.series.kind,
         "quantity": holding.quantity,
         "strike": holding.series.strike,
         "days_to_expiry": holding.series.days,

@@ -219,8 +219,8 @@ def test_option_prices_and_greeks_come_from_the_options_server(servers: ServerSe
         "context": {
             "underlying": {"spot": 42.0, "rate": 0.10, "dividend_yield": 0.0, "volatility": 0.20},
             "options": [
-                {"kind": "call", "strike": 40.0, "days_to_expiry": 182.5, "price": 4.759422},
-                {"kind": "put", "strike": 40.0, "days_to_expiry": 182.5},
+                {"option_type": "call", "strike": 40.0, "days_to_expiry": 182.5, "price": 4.759422},
+                {"option_type": "put", "strike": 40.0, "days_to_expiry": 182.5},
             ],
         },
     }

@@ -27,7 +27,7 @@ class Market:
         self.rate, self.dividend_yield = underlying["rate"], underlying["dividend_yield"]
         self.volatility_change, self.days = volatility_change, days
         self.quotes = {
-            (row["kind"], row["strike"], row["days_to_expiry"]): (row.get("price"), row.get("volatility"))
+            (row["option_type"], row["strike"], row["days_to_expiry"]): (row.get("price"), row.get("volatility"))
             for row in context.get("chain", [])
         }
 
@@ -60,20 +60,20 @@ class Market:
     def book_value(self, legs):
         total = 0.0
         for leg in legs:
-            if leg["kind"] == "stock":
+            if leg["option_type"] == "stock":
                 total += leg["quantity"] * self.spot
             else:
-                key = (leg["kind"], leg["strike"], leg["days_to_expiry"])
+                key = (leg["option_type"], leg["strike"], leg["days_to_expiry"])
                 total += 100 * leg["quantity"] * self.value(*key, leg.get("volatility") or self.quotes[key][1])
         return total
 
     def book_greeks(self, legs):
         total = np.zeros(5)
         for leg in legs:
-            if leg["kind"] == "stock":
+            if leg["option_type"] == "stock":
                 total[0] += leg["quantity"]
             else:
-                key = (leg["kind"], leg["strike"], leg["days_to_expiry"])
+                key = (leg["option_type"], leg["strike"], leg["days_to_expiry"])
                 volatility = leg.get("volatility") or self.quotes[key][1]
                 total += 100 * leg["quantity"] * self.greeks(*key, volatility)
         names = ("delta", "gamma", "theta_per_day", "vega_per_point", "rho_per_point")
@@ -82,8 +82,8 @@ class Market:
     def cost(self, legs):
         return sum(
             leg["quantity"] * self.spot
-            if leg["kind"] == "stock"
-            else 100 * leg["quantity"] * self.quotes[leg["kind"], leg["strike"], leg["days_to_expiry"]][0]
+            if leg["option_type"] == "stock"
+            else 100 * leg["quantity"] * self.quotes[leg["option_type"], leg["strike"], leg["days_to_expiry"]][0]
             for leg in legs
         )
 
@@ -96,15 +96,15 @@ def payoff(context, legs):
     """Profit at expiry as a function of the price, extremes on a grid with the kinks, breakevens by bisection."""
     market = Market(context)
     cost = market.cost(legs)
-    strikes = sorted({leg["strike"] for leg in legs if leg["kind"] != "stock"})
+    strikes = sorted({leg["strike"] for leg in legs if leg["option_type"] != "stock"})
 
     def profit(price):
         total = -cost
         for leg in legs:
-            if leg["kind"] == "stock":
+            if leg["option_type"] == "stock":
                 total += leg["quantity"] * price
             else:
-                gap = price - leg["strike"] if leg["kind"] == "call" else leg["strike"] - price
+                gap = price - leg["strike"] if leg["option_type"] == "call" else leg["strike"] - price
                 total += 100 * leg["quantity"] * max(gap, 0.0)
         return total
 
@@ -142,7 +142,7 @@ def daily_value_at_risk(context, delta):
 
 
 def per_share(context, option, volatility):
-    greeks = Market(context).greeks(option["kind"], option["strike"], option["days_to_expiry"], volatility)
+    greeks = Market(context).greeks(option["option_type"], option["strike"], option["days_to_expiry"], volatility)
     return dict(zip(("delta", "gamma", "theta_per_day", "vega_per_point", "rho_per_point"), greeks, strict=True))
 
 
@@ -156,7 +156,9 @@ def both_ways(context, legs, move):
 def fair_value(context, legs):
     volatility, held = context["underlying"]["volatility"], context["contracts_held"]
     call, put = context["options"]
-    prices = [Market(context).value(o["kind"], o["strike"], o["days_to_expiry"], volatility) for o in (call, put)]
+    prices = [
+        Market(context).value(o["option_type"], o["strike"], o["days_to_expiry"], volatility) for o in (call, put)
+    ]
     owned = [{**call, "quantity": held, "volatility": volatility}]
     return {
         "call_price": prices[0],
@@ -375,7 +377,7 @@ def spread_sizing(context, legs):
 
 
 def collar(context, legs):
-    stock = {"kind": "stock", "quantity": context["shares_held"]}
+    stock = {"option_type": "stock", "quantity": context["shares_held"]}
     whole = [stock, *legs]
     _, outcome, roots = payoff(context, whole)
     greeks = Market(context).book_greeks(whole)

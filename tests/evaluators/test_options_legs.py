@@ -18,19 +18,26 @@ LATER = Series(kind="call", strike=100.0, days=60, price=3.0, volatility=0.2)
 
 
 def leg(**changes):
-    return {"kind": "call", "strike": 100, "quantity": 2} | changes
+    return {"option_type": "call", "strike": 100, "quantity": 2} | changes
 
 
 def test_a_leg_is_found_by_kind_and_strike_and_its_sign_is_kept():
-    assert read_legs([leg(), leg(kind="put", quantity=-3.0)], [CALL, PUT], stock=False) == (
+    assert read_legs([leg(), leg(option_type="put", quantity=-3.0)], [CALL, PUT], stock=False) == (
         Holding(CALL, 2),
         Holding(PUT, -3),
     )
 
 
 def test_stock_is_a_leg_where_it_can_be_traded():
-    assert read_legs([{"kind": "stock", "quantity": -150}], [], stock=True) == (Holding(None, -150),)
-    assert isinstance(read_legs([{"kind": "stock", "quantity": -150}], [], stock=False), Refusal)
+    assert read_legs([{"option_type": "stock", "quantity": -150}], [], stock=True) == (Holding(None, -150),)
+    assert isinstance(read_legs([{"option_type": "stock", "quantity": -150}], [], stock=False), Refusal)
+
+
+def test_the_words_of_the_published_bank_mean_the_same():
+    sold = {"action": "sell", "strike": 100, "type": "call", "price": 12, "quantity": 3}
+    assert read_legs([sold], [CALL], stock=False) == (Holding(CALL, -3),)
+    assert read_legs([sold | {"quantity": -3}], [CALL], stock=False) == (Holding(CALL, -3),)
+    assert read_legs([sold | {"action": "Buy"}], [CALL], stock=False) == (Holding(CALL, 3),)
 
 
 def test_the_expiry_is_needed_where_there_are_several():
@@ -53,11 +60,14 @@ def test_the_expiry_is_needed_where_there_are_several():
         ([leg(quantity=10**9)], "whole number"),
         ([leg(quantity="2")], "quantity"),
         ([leg(quantity=True)], "quantity"),
-        ([{"kind": "call", "quantity": 1}], "strike"),
+        ([{"option_type": "call", "quantity": 1}], "strike"),
         ([leg(strike=101)], "no such series"),
-        ([leg(kind="put")], "no such series"),
-        ([leg(kind=["call"])], "no such series"),
+        ([leg(option_type="put")], "no such series"),
+        ([leg(option_type=["call"])], "no such series"),
         ([leg(days_to_expiry=31)], "no such series"),
+        ([leg(action="buy", quantity=-2)], "contradicts"),
+        ([leg(action="write")], "action must be"),
+        ([leg(type="put")], "given twice"),
     ],
 )
 def test_anything_else_is_refused_with_the_leg_and_the_reason(legs, reason):

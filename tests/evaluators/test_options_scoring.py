@@ -70,7 +70,7 @@ def null_family(case, rng):
 
     def random_leg():
         kind = rng.choice(["call", "put", "stock"])
-        return {"kind": kind, "quantity": rng.randint(-20, 20), "strike": rng.choice([*strikes, *shown])}
+        return {"option_type": kind, "quantity": rng.randint(-20, 20), "strike": rng.choice([*strikes, *shown])}
 
     return {
         "empty": "",
@@ -86,8 +86,8 @@ def null_family(case, rng):
         "keywords as JSON": json.dumps({key: KEYWORDS for key in ("pnl", "greeks", "strategy", "risk")}),
         "generic numbers": GENERIC,
         "refusal": "I am sorry, but I cannot give financial advice.",
-        "zeros": filled(case, lambda: 0, lambda: {"kind": "call", "quantity": 0, "strike": 0}),
-        "ones": filled(case, lambda: 1, lambda: {"kind": "stock", "quantity": 1}),
+        "zeros": filled(case, lambda: 0, lambda: {"option_type": "call", "quantity": 0, "strike": 0}),
+        "ones": filled(case, lambda: 1, lambda: {"option_type": "stock", "quantity": 1}),
         "random numbers": filled(case, lambda: round(rng.uniform(-1000, 1000), 2), random_leg),
         "random fractions": filled(case, lambda: round(rng.uniform(-1, 1), 4), random_leg),
     }
@@ -182,7 +182,9 @@ def test_legs_chosen_so_that_a_figure_is_about_zero_earn_no_strategy_beside_zero
             position = (Holding(put, problem.lots), Holding(call, -problem.lots))
             if abs(cash_paid(position, problem.market)) <= 1.0:
                 found += 1
-                legs = [{"kind": h.series.kind, "quantity": h.quantity, "strike": h.series.strike} for h in position]
+                legs = [
+                    {"option_type": h.series.kind, "quantity": h.quantity, "strike": h.series.strike} for h in position
+                ]
                 zeros = {d: {f.name: 0.0 for f in figures} for d, figures in problem.figures().items()}
                 verdict = judge(problem, json.dumps(zeros | {"strategy": {"legs": legs}}), printed={})
                 assert verdict.parts["pnl"] > 0.0 and verdict.parts["strategy"] == 0.0
@@ -220,7 +222,7 @@ def test_legs_of_another_kind_earn_nothing_for_strategy():
         lambda legs: [{**leg, "quantity": 2 * leg["quantity"]} for leg in legs],
         lambda legs: [{**leg, "strike": leg["strike"] + 0.5} for leg in legs],
         lambda legs: [legs[0], legs[0], *legs[2:]],
-        lambda legs: [{**leg, "kind": "call"} for leg in legs],
+        lambda legs: [{**leg, "option_type": "call"} for leg in legs],
         lambda legs: [{**leg, "quantity": 0.5} for leg in legs],
         lambda legs: "iron condor",
     ):
@@ -299,7 +301,7 @@ json_values = st.recursive(
 legs = st.fixed_dictionaries(
     {},
     optional={
-        "kind": st.one_of(st.sampled_from(["call", "put", "stock"]), json_values),
+        "option_type": st.one_of(st.sampled_from(["call", "put", "stock"]), json_values),
         "quantity": st.one_of(st.integers(-9, 9), json_values),
         "strike": st.one_of(st.sampled_from([100.0, 5]), json_values),
         "days_to_expiry": st.one_of(st.integers(1, 60), json_values),

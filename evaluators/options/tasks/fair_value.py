@@ -101,7 +101,7 @@ class FairValue(Problem):
         """Return the market, the two options and the events asked about."""
         return {
             "underlying": self.market.context(),
-            "options": [{"kind": s.kind, "strike": s.strike, "days_to_expiry": s.days} for s in self.options],
+            "options": [{"option_type": s.kind, "strike": s.strike, "days_to_expiry": s.days} for s in self.options],
             "contracts_held": self.contracts,
             "end_price": self.end_price,
             "fall": self.fall,

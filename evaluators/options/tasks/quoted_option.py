@@ -115,7 +115,7 @@ class QuotedOption(Problem):
         """Return the market, the quote and the size."""
         return {
             "underlying": self.market.context(),
-            "option": {"kind": "call", "strike": self.strike, "days_to_expiry": self.days, "quote": self.quote},
+            "option": {"option_type": "call", "strike": self.strike, "days_to_expiry": self.days, "quote": self.quote},
             "contracts": self.contracts,
             "move": self.move,
         }

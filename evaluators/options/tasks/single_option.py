@@ -93,7 +93,7 @@ class SingleOption(Problem):
         """Return the market, the option and the event."""
         return {
             "underlying": self.market.context(),
-            "option": {"kind": self.kind, "strike": self.strike, "days_to_expiry": self.days},
+            "option": {"option_type": self.kind, "strike": self.strike, "days_to_expiry": self.days},
             "contracts_sold": self.contracts,
             "move": self.move,
             "days_passed": self.days_passed,
