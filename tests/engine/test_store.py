@@ -51,6 +51,51 @@ def test_a_failure_of_the_harness_leaves_the_cell_open(tmp_path):
         assert store.last_infrastructure_failures() == {}
 
 
+def test_a_retry_replaces_the_result_it_names_and_no_other(tmp_path):
+    with Store.create(tmp_path / "run", MANIFEST) as store:
+        store.commit(key="k", position=0, record=record("a", state="agent_unavailable", value=0.0))
+        store.commit(key="other", position=1, record=record("b"))
+        (over,) = store.retriable().values()
+        assert set(store.retriable()) == {"k"}
+        assert not store.commit(key="k", position=0, record=record("a", value=1.0))
+        assert not store.commit(key="k", position=0, record=record("a", state="infra_unavailable"), over=over)
+        assert [item["state"] for item in store.records()] == ["agent_unavailable", "passed"]
+        assert store.commit(key="k", position=0, record=record("a", value=2.0), over=over)
+        # a second retry of the same result comes too late: exactly one of the two counts
+        assert not store.commit(key="k", position=0, record=record("a", value=3.0), over=over)
+        assert [item["value"] for item in store.records()] == [2.0, 100.0]
+        assert store.retriable() == {}
+        assert [item["value"] for item in store.former_attempts()["a"]] == [0.0, 1.0, 100.0, 3.0]
+        assert store.check() == []
+
+
+@pytest.mark.parametrize(("step", "value"), [("_put_blob", 0.0), ("_write_durably", 0.0), ("", 50.0)])
+def test_a_kill_during_a_retry_leaves_the_old_result_or_the_new_one(tmp_path, step, value):
+    """The process dies before the transcript is whole, before the ledger is told, or right after."""
+    kill = "lambda *a, **k: os.kill(os.getpid(), 9)"
+    deaths = {
+        "_put_blob": f"store._put_blob = {kill}",
+        "_write_durably": "put = store._put_blob\nstore._put_blob = lambda r: (put(r), os.kill(os.getpid(), 9))",
+        "": "",
+    }
+    program = f"""
+import os
+from pathlib import Path
+from engine.store import Store
+store = Store.create(Path({str(tmp_path / "run")!r}), {{"run_id": "r", "tasks": []}})
+store.commit(key="k", position=0, record={record("a", state="agent_unavailable", value=0.0)!r})
+over = store.retriable()["k"]
+{deaths[step]}
+store.commit(key="k", position=0, record={record("a", state="failed", value=50.0)!r}, over=over)
+os.kill(os.getpid(), 9)
+"""
+    assert subprocess.run([sys.executable, "-c", program]).returncode == -9
+    with Store.open(tmp_path / "run") as store:
+        assert [item["value"] for item in store.records()] == [value]
+        assert len(store.retriable()) == (value == 0.0)
+        assert store.check() == []
+
+
 def test_a_folder_in_use_is_refused(tmp_path):
     with Store.create(tmp_path / "run", MANIFEST), pytest.raises(RunFolderBusy, match="in use by another"):
         Store.open(tmp_path / "run")
