@@ -30,6 +30,8 @@ async def carry_out(
 ) -> dict[str, Any]:
     """Run the assessment and return the AgentBeats result. A run that fails is a result with ``error``.
 
+    One that stopped by itself (the agent was gone, too many errors) has the scores so far beside its ``error``.
+
     Parameters
     ----------
     progress
@@ -42,7 +44,8 @@ async def carry_out(
         (folder / "config.yaml").write_text(json.dumps(assessment.config), encoding="utf-8")
         out = folder / "run" if runs is None else runs.resolve() / f"run-{time.time_ns():x}"
         error = await _run(assessment.agent_url, folder, out, progress)
-        result = failed_result(error) if error else json.loads((out / "results.json").read_text(encoding="utf-8"))
+        found = out / "results.json"
+        result = json.loads(found.read_text(encoding="utf-8")) if found.is_file() else failed_result(error)
     effective = {"purple_agent": assessment.agent_url, "config": assessment.config, "notes": list(assessment.notes)}
     return result | {"error": error, "effective_config": effective}
 

@@ -185,6 +185,26 @@ def test_an_agent_that_is_away_is_a_result_with_the_error_and_the_same_fields(as
 
 
 @pytest.mark.slow
+def test_a_run_that_stopped_by_itself_keeps_its_scores_beside_the_error(
+    program: Callable[[str, str], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assessment = program("green", "assessment")
+
+    async def stopped(agent_url: str, folder: Path, out: Path, progress: Any) -> str:
+        out.mkdir()
+        (out / "results.json").write_text('{"overall_score": {"score": 40.0}}')
+        return "traderbench: error: the agent was not available for 3 tasks in a row"
+
+    async def ignore(text: str) -> None:
+        pass
+
+    monkeypatch.setattr(assessment, "_run", stopped)
+    asked = program("green", "request").Assessment("http://127.0.0.1:9", {}, ())
+    result = asyncio.run(assessment.carry_out(asked, ignore))
+    assert result["overall_score"] == {"score": 40.0}
+    assert "3 tasks in a row" in result["error"]
+
+
 def test_nonsense_is_rejected_with_a_text(assessments: dict[str, Any]) -> None:
     failure = assessments["nonsense"]
     assert failure.kind == "rejected" and "not JSON" in str(failure)
