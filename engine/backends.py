@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from engine import agent_client, build
 from engine.build import Plan
 from engine.config import RunConfig
-from engine.execute import execute
+from engine.execute import execute, unavailable
 from engine.oracle import Oracle
 from engine.tool_access import ToolAccess
 
@@ -105,8 +105,12 @@ class Worker:
         """Play the cell in this worker."""
         async with self._connecting:
             if self._backend is None:
-                agent: agent_client.Agent = (
-                    Oracle() if self._url == Oracle.name else await agent_client.connect(self._url)
-                )
+                try:
+                    agent: agent_client.Agent = (
+                        Oracle() if self._url == Oracle.name else await agent_client.connect(self._url)
+                    )
+                except agent_client.AgentFailure as error:
+                    task = self._made.cells[position].case.task
+                    return unavailable(task, f"{error.kind}: {error}", whose="agent")
                 self._backend = SerialBackend(self._made, run_id=self._run_id, agent=agent, tools=self._tools)
         return await self._backend.execute(position, attempt, last=last)

@@ -207,11 +207,12 @@ async def _play_and_report(
 ) -> dict[str, Any]:
     """Play what is missing, and again the cells of ``retried`` (key and name of the result that is replaced)."""
     retried = retried or {}
-    open_ = {cell.key for cell in made.cells} - store.finished() | set(retried)
-    todo = [cell for cell in made.cells if cell.key in open_]
+    finished = store.finished() - set(retried)
+    todo = [cell for cell in made.cells if cell.key not in finished]
     again = {cell.case.task.task_id for cell in todo if cell.key in retried}
     progress.start(len(made.cells), [record for record in store.records() if record["task_id"] not in again])
-    spending = Budget(made.config.limits.max_cost_usd, spent=store.spent())
+    limit_usd = made.config.limits.max_cost_usd
+    spending = Budget(limit_usd, spent=store.spent() if limit_usd is not None else ())
     gate = Gate(made.config.limits, spending)
 
     def keep(cell: Cell, record: dict[str, Any]) -> None:

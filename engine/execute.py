@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 
@@ -46,9 +46,9 @@ class _Course:
     spending: Spending = field(default_factory=Spending)
 
 
-def unavailable(task: Task, reason: str) -> dict[str, Any]:
-    """Return the record of an attempt that the harness could not carry out."""
-    return _record(task, _Course([], time.monotonic()), "infra_unavailable", reason)
+def unavailable(task: Task, reason: str, *, whose: Literal["infra", "agent"] = "infra") -> dict[str, Any]:
+    """Return the record of an attempt that the harness could not carry out, or that found no agent."""
+    return _record(task, _Course([], time.monotonic()), f"{whose}_unavailable", reason)
 
 
 async def execute(

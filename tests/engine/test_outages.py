@@ -8,6 +8,7 @@ import pytest
 
 from engine import batch, build, config, report, results
 from engine.agent_client import AgentFailure, Reply, Usage
+from engine.backends import Worker
 from engine.batch import Setup
 from engine.budget import Budget, refuse_unmetered
 from engine.config import LimitsConfig
@@ -153,6 +154,15 @@ def test_a_retry_that_finds_nobody_again_stays_retriable_and_is_counted(tmp_path
     assert (result["retried"], result["exit_status"]) == (1, 69)
     result = play(tmp_path / "run", Agent("42"), tasks=3, retry=True)
     assert (states(result)[1], result["retried"], result["exit_status"]) == ("passed", 1, 0)
+
+
+def test_an_agent_that_died_before_a_ray_worker_met_it_is_an_outage_and_no_lost_worker():
+    """Before, the worker's failure to connect was a failure of the harness, which no number of them would stop."""
+    raw = {"name": "x", "datasets": [{"type": "synthetic", "limit": 1}]}
+    worker = Worker(raw, "r", "http://127.0.0.1:9", "d", ToolAccess({}, new_key(), {}))
+    record = asyncio.run(worker.execute(0, 1, last=True))
+    assert (record["state"], record["value"]) == ("agent_unavailable", 0.0)
+    assert "unreachable: no agent answers at http://127.0.0.1:9" in record["reason"]
 
 
 def test_a_share_of_errors_above_the_limit_stops_the_run(tmp_path):
