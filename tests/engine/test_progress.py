@@ -29,3 +29,14 @@ def test_one_task_is_singular():
     stream = io.StringIO()
     Lines(stream).start(1, [])
     assert stream.getvalue() == "1 task\n"
+
+
+def test_an_outage_and_an_unknown_price_are_told_as_such():
+    stream = io.StringIO()
+    lines = Lines(stream)
+    lines.start(2, [])
+    lines.advance(record(0.0) | {"state": "agent_unavailable", "usage": {"cost_usd": 0.0, "cost_known": False}})
+    lines.advance(record(0.0033))
+    _, first, second = stream.getvalue().splitlines()
+    assert first.endswith("agent_unavailable 50.0 (agent failures 0, agent not available 1, cost unknown)")
+    assert second.endswith("cost at least $0.0033)")
