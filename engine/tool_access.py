@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp_servers import access
 from mcp_servers.catalog import SERVERS
 
+if TYPE_CHECKING:
+    import httpx
+
 LOG_TIMEOUT_S = 10.0
+WARM_UP_TIMEOUT_S = 180.0
+WARM_UP_PAUSE_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,19 @@ class ToolAccess:
         urls = {name: f"{base}/t/{token}/mcp" for name, base in self.base_urls.items()}
         return {"mcp_servers": urls} | {SERVERS[name].environment_name: url for name, url in urls.items()}
 
+    async def warmed(self, *, timeout_s: float = WARM_UP_TIMEOUT_S) -> list[str]:
+        """Wait until the servers have made their first calls, which compile; return those that are not that far yet."""
+        import httpx
+
+        deadline = time.monotonic() + timeout_s
+        cold = list(self.base_urls)
+        async with httpx.AsyncClient(timeout=LOG_TIMEOUT_S, trust_env=False) as client:
+            while True:
+                cold = [name for name in cold if not await _is_warm(client, self.base_urls[name])]
+                if not cold or time.monotonic() > deadline:
+                    return cold
+                await asyncio.sleep(WARM_UP_PAUSE_S)
+
     async def finish(self, grant: access.Grant) -> list[dict[str, Any]]:
         """End the task on all servers and return the calls it made, each row with the name of its server.
 
@@ -59,3 +79,13 @@ class ToolAccess:
                 response.raise_for_status()
                 rows.extend({"server": name} | row for row in response.json()["calls"])
         return rows
+
+
+async def _is_warm(client: httpx.AsyncClient, base: str) -> bool:
+    """Return whether a server is warm; one that does not answer now is not."""
+    import httpx
+
+    try:
+        return bool((await client.get(f"{base}/health")).json().get("warm"))
+    except (httpx.HTTPError, ValueError):
+        return False

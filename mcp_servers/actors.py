@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 from mcp_servers.setting import ServerStartError, Setting, bind
@@ -17,11 +18,13 @@ class ToolServerActor:
 
     def __init__(self, name: str, port: int, setting: Setting) -> None:
         from mcp_servers.host import allow_many_connections, run_in_thread, web_config
+        from mcp_servers.warm_up import WarmUp
 
         allow_many_connections()
         self._status: dict[str, Any] = {}
+        warming = WarmUp([name])
         try:
-            config = web_config(name, setting)
+            config = web_config(name, setting, is_warm=partial(warming.is_done, name))
         except Exception as error:
             self._status = {"unavailable": f"{type(error).__name__}: {error}"}
             return
@@ -31,6 +34,7 @@ class ToolServerActor:
             self._status = {"error": str(error)}
             return
         run_in_thread(config, listener)
+        warming.start()
         self._status = {"port": listener.getsockname()[1]}
 
     def status(self) -> dict[str, Any]:

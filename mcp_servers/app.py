@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+import anyio
 from mcp.server import MCPServer, ServerRequestContext
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.transport_security import TransportSecuritySettings
@@ -15,10 +16,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_servers import access, caller
 from mcp_servers.access import Grant
+from mcp_servers.arrival import Arrival, Pulse
 from mcp_servers.call_log import CallLog, CallRecord, describe_arguments
 
 HARNESS_HEADER = b"x-traderbench-harness"
 GRANT = "traderbench.grant"
+ARRIVAL = "traderbench.arrival"
 MCP_PATH = "/mcp"
 
 
@@ -36,19 +39,29 @@ class Recorder:
             return await call_next(ctx)
         scope = getattr(ctx.request, "scope", {})
         grant: Grant = scope.get(GRANT, self.fallback)
+        arrival: Arrival = scope[ARRIVAL]
         number = self.log.start(grant)
-        began = time.perf_counter()
         with caller.acting_as(grant) as call:
+
+            def record(error: str | None, *, given_up: bool = False) -> CallRecord:
+                return self._record(number, ctx.params, call, arrival, error, given_up)
+
             error: str | None = "the call was broken off"
+            given_up = False
+            self.log.run(grant, number, lambda: record("not answered when the log was read", given_up=True))
             try:
                 result = self._refusal(grant) if number > grant.max_tool_calls else await call_next(ctx)
                 error = _error_of(result)
+                if given_up := await arrival.sender_left():
+                    error = "the agent's side did not wait for the answer"
+            except anyio.get_cancelled_exc_class():
+                given_up = True
+                raise
             except Exception as failure:
                 error = f"{type(failure).__name__}: {failure}"
                 raise
             finally:
-                elapsed_ms = (time.perf_counter() - began) * 1000
-                self.log.finish(grant, self._record(number, ctx.params, call, error, elapsed_ms))
+                self.log.finish(grant, record(error, given_up=given_up))
         return result
 
     def _refusal(self, grant: Grant) -> CallToolResult:
@@ -57,7 +70,9 @@ class Recorder:
         )
         return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
 
-    def _record(self, number: int, params: Any, call: caller.Call, error: str | None, elapsed_ms: float) -> CallRecord:
+    def _record(
+        self, number: int, params: Any, call: caller.Call, arrival: Arrival, error: str | None, given_up: bool
+    ) -> CallRecord:
         params = params or {}
         text, digest = describe_arguments(params.get("arguments"))
         return CallRecord(
@@ -69,7 +84,9 @@ class Recorder:
             ok=error is None,
             error=error,
             lookahead=call.looked_ahead,
-            milliseconds=round(elapsed_ms, 3),
+            milliseconds=round(arrival.seconds() * 1000, 3),
+            agent_milliseconds=round(call.own_seconds() * 1000, 3),
+            given_up=given_up,
         )
 
 
@@ -89,25 +106,38 @@ class Gate:
     ``standalone``, and refused when that is None.
     """
 
-    def __init__(self, app: ASGIApp, *, server_name: str, key: bytes, standalone: Grant | None, log: CallLog) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        server_name: str,
+        key: bytes,
+        standalone: Grant | None,
+        log: CallLog,
+        is_warm: Callable[[], bool],
+    ) -> None:
         self.app = app
         self.server_name = server_name
         self.key = key
         self.standalone = standalone
         self.log = log
+        self.is_warm = is_warm
+        self.pulse: Pulse | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one ASGI event stream."""
+        self.pulse = self.pulse or Pulse()
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        await self._route(scope)(scope, receive, send)
+        scope[ARRIVAL] = arrival = Arrival(receive, self.pulse)
+        await self._route(scope)(scope, arrival.receive, send)
 
     def _route(self, scope: Scope) -> ASGIApp:
         """Return what answers: MCP, with the grant put into the scope, or a plain response."""
         path = scope["path"]
         if path == "/health":
-            return JSONResponse({"status": "ok", "server": self.server_name})
+            return JSONResponse({"status": "ok", "server": self.server_name, "warm": self.is_warm()})
         if path == MCP_PATH and self.standalone is not None:
             return self._mcp(scope, self.standalone)
         token, _, verb = path.removeprefix("/t/").partition("/")
@@ -149,6 +179,7 @@ def build_app(
     standalone: Grant | None = None,
     log: CallLog | None = None,
     allowed_hosts: tuple[str, ...] = (),
+    is_warm: Callable[[], bool] = lambda: True,
 ) -> ASGIApp:
     """Return the ASGI application of ``server``.
 
@@ -164,6 +195,8 @@ def build_app(
         Where calls are recorded; a log in memory by default.
     allowed_hosts
         ``Host`` headers that are accepted besides loopback (in containers), for example ``("mcp:*",)``.
+    is_warm
+        What ``/health`` says about the warm-up.
     """
     log = log or CallLog()
     fallback = standalone or caller.standalone_grant()
@@ -175,4 +208,4 @@ def build_app(
     app = server.streamable_http_app(
         streamable_http_path=MCP_PATH, stateless_http=True, json_response=True, transport_security=security
     )
-    return Gate(app, server_name=server_name, key=key, standalone=standalone, log=log)
+    return Gate(app, server_name=server_name, key=key, standalone=standalone, log=log, is_warm=is_warm)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -37,7 +38,11 @@ class CallRecord:
     lookahead
         The call asked about a day after the simulation date.
     milliseconds
-        Time on the server.
+        From the arrival of the whole request to the answer, with all waiting for the server.
+    agent_milliseconds
+        How much of it the agent took itself: the run time of its own code, and waiting for its own other calls.
+    given_up
+        The agent's side closed the connection, or ended the task, before the answer.
     """
 
     number: int
@@ -49,6 +54,8 @@ class CallRecord:
     error: str | None
     lookahead: bool
     milliseconds: float
+    agent_milliseconds: float = 0.0
+    given_up: bool = False
 
 
 def describe_arguments(arguments: Any) -> tuple[str, str]:
@@ -71,6 +78,7 @@ class CallLog:
         self._lock = threading.Lock()
         self._started: dict[Owner, int] = {}
         self._records: dict[Owner, list[CallRecord]] = {}
+        self._running: dict[Owner, dict[int, Callable[[], CallRecord]]] = {}
         self._closed: set[Owner] = set()
         self._journal = Journal(path)
         for entry in self._journal.entries():
@@ -92,11 +100,18 @@ class CallLog:
             self._started[owner] = self._started.get(owner, 0) + 1
             return self._started[owner]
 
+    def run(self, grant: Grant, number: int, so_far: Callable[[], CallRecord]) -> None:
+        """Note that a call is being worked on: until it is finished, the log holds what ``so_far`` returns."""
+        if number <= grant.max_tool_calls + 1:
+            with self._lock:
+                self._running.setdefault((grant.run_id, grant.task_id), {})[number] = so_far
+
     def finish(self, grant: Grant, record: CallRecord) -> None:
         """Keep the record of a call; of those over the limit only the first, so that a flood fills no memory."""
         if record.number > grant.max_tool_calls + 1:
             return
         with self._lock:
+            self._running.get((grant.run_id, grant.task_id), {}).pop(record.number, None)
             self._records.setdefault((grant.run_id, grant.task_id), []).append(record)
             self._journal.append({"run_id": grant.run_id, "task_id": grant.task_id} | asdict(record))
 
@@ -112,7 +127,9 @@ class CallLog:
             return (grant.run_id, grant.task_id) in self._closed
 
     def of(self, grant: Grant) -> list[CallRecord]:
-        """Return the records of the grant's task, in order of their number."""
+        """Return the records of the grant's task, in order of their number, with those of calls in progress."""
+        owner = (grant.run_id, grant.task_id)
         with self._lock:
-            records = list(self._records.get((grant.run_id, grant.task_id), ()))
+            records = list(self._records.get(owner, ()))
+            records += [so_far() for so_far in self._running.get(owner, {}).values()]
         return sorted(records, key=lambda record: record.number)

@@ -6,6 +6,7 @@ the URL in place before a tool runs.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -31,10 +32,27 @@ class Call:
         Whose call it is.
     looked_ahead
         Set when the call asked for something after the simulation date.
+    own_s
+        Seconds that the agent took itself so far: its own code ran, or the call waited for other calls of the task.
     """
 
     grant: Grant
     looked_ahead: bool = False
+    own_s: float = 0.0
+    _own_since: float | None = None
+
+    @contextmanager
+    def taking_its_own_time(self) -> Iterator[None]:
+        """Count the block as time that the agent takes itself."""
+        self._own_since = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.own_s, self._own_since = self.own_seconds(), None
+
+    def own_seconds(self) -> float:
+        """Return ``own_s`` up to now, with a block that goes on."""
+        return self.own_s + (0.0 if self._own_since is None else time.perf_counter() - self._own_since)
 
 
 _CALL: ContextVar[Call | None] = ContextVar("call", default=None)

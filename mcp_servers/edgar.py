@@ -257,6 +257,14 @@ class EdgarTools:
         )
 
 
+def warm_up() -> None:
+    """Read the companies and their figures."""
+    tools = EdgarTools(sample.embedded())
+    with caller.acting_as(caller.standalone_grant(date(2013, 3, 1))):
+        tools.search_companies()
+        tools.list_filings("AAPL")
+
+
 def build_server(*, lake: Lake | None = None) -> MCPServer:
     """Return the server over ``lake`` (the embedded sample by default)."""
     tools = EdgarTools(lake or sample.embedded())

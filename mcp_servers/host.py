@@ -7,9 +7,10 @@ import importlib
 import resource
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from mcp_servers.app import build_app
 from mcp_servers.call_log import CallLog
 from mcp_servers.catalog import SERVERS, ServerSpec, spec_of
 from mcp_servers.setting import Setting, bind
+from mcp_servers.warm_up import WarmUp
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -60,7 +62,9 @@ def build(spec: ServerSpec, *, state_dir: Path | None = None, lake: Lake | None 
     return server
 
 
-def web_config(name: str, setting: Setting, *, lake: Lake | None = None) -> uvicorn.Config:
+def web_config(
+    name: str, setting: Setting, *, lake: Lake | None = None, is_warm: Callable[[], bool] = lambda: True
+) -> uvicorn.Config:
     """Return the web server's configuration for the server ``name``: MCP, health and call log."""
     log_path = None if setting.state_dir is None else setting.state_dir / f"calls-{name}.jsonl"
     app = build_app(
@@ -70,6 +74,7 @@ def web_config(name: str, setting: Setting, *, lake: Lake | None = None) -> uvic
         standalone=setting.standalone,
         log=CallLog(log_path),
         allowed_hosts=() if setting.public_host is None else (f"{setting.public_host}:*",),
+        is_warm=is_warm,
     )
     # The access log would print tokens.
     return uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
@@ -147,7 +152,9 @@ def serve(
     lake = None if live_folder is None else _live_lake(name, live_folder)
     listener = bind(host, spec.port if port is None else port, name=name)
     setting = Setting(host=host, key=key or access.new_key(), standalone=caller.standalone_grant(as_of))
-    config = web_config(name, setting, lake=lake)
+    warming = WarmUp([name])
+    config = web_config(name, setting, lake=lake, is_warm=partial(warming.is_done, name))
+    warming.start()
     print(f"{spec.title} MCP server: http://{host}:{listener.getsockname()[1]}/mcp", flush=True)
     uvicorn.Server(config).run(sockets=[listener])
 

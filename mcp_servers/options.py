@@ -31,6 +31,7 @@ DividendYield = Annotated[
     float, Field(description="Continuously compounded, per year, decimal", ge=MIN_RATE, le=MAX_RATE)
 ]
 DAYS_A_YEAR = 365
+WARM_UP_TICKER, WARM_UP_DAY = "SIM-TECH", date(2013, 3, 1)
 
 
 class OptionsChain(BaseModel):
@@ -335,6 +336,19 @@ class ChainTools:
             implied_volatility=chain.volatility.tolist(),
             source=chains.ORIGIN,
         )
+
+
+def warm_up() -> None:
+    """Compile what chains, prices, implied volatilities and strategies of up to four legs need."""
+    tools = ChainTools(sample.embedded())
+    with caller.acting_as(caller.standalone_grant(WARM_UP_DAY)):
+        tools.get_options_chain(WARM_UP_TICKER)
+    calculate_option_price(100.0, 100.0, 0.05, 0.2, 0.5, "call")
+    calculate_implied_volatility(5.0, 100.0, 100.0, 0.05, 0.5, "call")
+    near = StrategyLeg(option_type="call", quantity=-1, premium=5, strike=100, time_to_expiry=0.5)
+    far = near.model_copy(update={"quantity": 1, "premium": 7, "time_to_expiry": 1.0})
+    analyze_strategy([near], spot=100.0, volatility=0.2)
+    analyze_strategy([near, far], spot=100.0, volatility=0.2)
 
 
 def build_server(*, lake: Lake | None = None) -> MCPServer:

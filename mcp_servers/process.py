@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,6 +29,7 @@ MAX_RESTARTS = 3
 
 async def _serve_until_closed(orders: dict[str, Any], answers: IO[str]) -> None:
     from mcp_servers.host import allow_many_connections, run_together, web_config
+    from mcp_servers.warm_up import WarmUp
 
     allow_many_connections()
     loop = asyncio.get_running_loop()
@@ -39,9 +41,10 @@ async def _serve_until_closed(orders: dict[str, Any], answers: IO[str]) -> None:
     )
     listeners: dict[str, socket.socket] = {}
     configs, unavailable = {}, {}
+    warming = WarmUp(orders["ports"])
     for name, port in orders["ports"].items():
         try:
-            configs[name] = web_config(name, setting)
+            configs[name] = web_config(name, setting, is_warm=partial(warming.is_done, name))
         except Exception as error:
             unavailable[name] = f"{type(error).__name__}: {error}"
             continue
@@ -49,6 +52,7 @@ async def _serve_until_closed(orders: dict[str, Any], answers: IO[str]) -> None:
     serving = asyncio.create_task(run_together(configs, listeners))
     ports = {name: listener.getsockname()[1] for name, listener in listeners.items()}
     print(json.dumps({"ports": ports, "unavailable": unavailable}), file=answers, flush=True)
+    warming.start()
     await loop.run_in_executor(None, sys.stdin.read)
     serving.cancel()
     with suppress(asyncio.CancelledError):

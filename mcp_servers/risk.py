@@ -12,7 +12,8 @@ from mcp_servers import caller, toolset
 from mcp_servers.bounds import MAX_RATE, MAX_VOLATILITY, MAX_YEARS, MIN_RATE
 
 if TYPE_CHECKING:
-    from jax import Array
+    import numpy as np
+    from numpy.typing import NDArray
 
     from pricing.risk import Book
 
@@ -152,17 +153,22 @@ def _require_option_terms(positions: list[Position]) -> None:
 
 
 def _padded(positions: list[Position]) -> list[Position]:
-    """Return the positions with empty ones behind, so that few sizes of book are ever compiled."""
-    size = LEAST_COMPILED_SIZE
-    while size < len(positions):
-        size *= 2
+    """Return the positions with empty ones behind, so that few sizes are ever compiled."""
+    from pricing.padding import padded_size
+
+    size = padded_size(len(positions), least=LEAST_COMPILED_SIZE)
     return positions + [Position(option_type="stock", quantity=0.0, spot=1.0)] * (size - len(positions))
 
 
-def _book(positions: list[Position]) -> tuple[Book, Array]:
-    """Return the positions as a book, and the spots of its underlyings; an unnamed position is an underlying itself."""
-    import jax.numpy as jnp
+def _book(positions: list[Position]) -> tuple[Book, NDArray[np.float64]]:
+    """Return the positions as a book, and the spots of its underlyings; an unnamed position is an underlying itself.
 
+    Behind them stand empty options and unused underlyings: revaluing is compiled for the numbers of options and of
+    underlyings, and few of these numbers are ever met.
+    """
+    import numpy as np
+
+    from pricing.padding import padded_size
     from pricing.risk import Book
 
     names = [position.underlying or f"position {number}" for number, position in enumerate(positions)]
@@ -171,22 +177,24 @@ def _book(positions: list[Position]) -> tuple[Book, Array]:
         if spots.setdefault(name, position.spot) != position.spot:
             raise ValueError(f"positions on {name!r} have different spots: {spots[name]} and {position.spot}")
     order = list(spots)
+    options = sum(position.option_type != "stock" for position in positions)
+    empty = padded_size(options, least=LEAST_COMPILED_SIZE) - options if options else 0
 
-    def column(field: str) -> Array:
+    def column(field: str) -> NDArray[np.float64]:
         values = [getattr(position, field) for position in positions]
-        return jnp.array([math.nan if value is None else value for value in values])
+        return np.array([math.nan if value is None else value for value in values] + [1.0] * empty)
 
     book = Book(
-        underlying=jnp.array([order.index(name) for name in names]),
-        is_option=jnp.array([position.option_type != "stock" for position in positions]),
-        is_call=jnp.array([position.option_type == "call" for position in positions]),
-        shares=jnp.array([_shares(position) for position in positions]),
+        underlying=np.array([order.index(name) for name in names] + [0] * empty),
+        is_option=np.array([position.option_type != "stock" for position in positions] + [True] * empty),
+        is_call=np.array([position.option_type == "call" for position in positions] + [True] * empty),
+        shares=np.array([_shares(position) for position in positions] + [0.0] * empty),
         strike=column("strike"),
         time_to_expiry=column("time_to_expiry"),
         volatility=column("volatility"),
     )
-    # One spot a position, whatever is shared: the size then depends on the number of positions alone.
-    return book, jnp.array(list(spots.values()) + [1.0] * (len(positions) - len(spots)))
+    size = padded_size(len(positions), least=LEAST_COMPILED_SIZE)
+    return book, np.array(list(spots.values()) + [1.0] * (size - len(spots)))
 
 
 def calculate_portfolio_greeks(
@@ -301,7 +309,7 @@ def run_stress_test(
     from pricing import risk
 
     _require_option_terms(portfolio.positions)
-    book, spots = _book(_padded(portfolio.positions))
+    book, spots = _book(portfolio.positions)
     shocks = list(risk.SCENARIOS)
     if scenarios:
         shocks = [risk.Scenario(**scenario.model_dump()) for scenario in scenarios]
@@ -423,7 +431,7 @@ def calculate_portfolio_var(
     from pricing import risk
 
     _require_option_terms(positions)
-    book, spots = _book(_padded(positions))
+    book, spots = _book(positions)
     names = list(dict.fromkeys(position.underlying for position in positions))
     if "" in names:
         raise ValueError("every position must name its underlying, so that shared price moves are known")
@@ -454,6 +462,17 @@ def calculate_portfolio_var(
         expected_shortfall=risk.expected_shortfall(profits, confidence=confidence).value,
         standard_error=estimate.standard_error,
     )
+
+
+def warm_up() -> None:
+    """Compile what calls of up to eight positions need."""
+    call = Position(option_type="call", quantity=1, spot=100, strike=100, time_to_expiry=0.5, volatility=0.2)
+    book = [call.model_copy(update={"underlying": "A"})]
+    calculate_portfolio_greeks(book)
+    run_stress_test(Portfolio(positions=book))
+    calculate_portfolio_var(book, {"A": 0.2})
+    calculate_var([0.01, -0.01], method="monte_carlo")
+    calculate_sharpe_ratio([0.01, -0.01])
 
 
 def build_server() -> MCPServer:

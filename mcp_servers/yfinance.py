@@ -252,6 +252,14 @@ class MarketTools:
         )
 
 
+def warm_up() -> None:
+    """Read the prices and compute once."""
+    tools = MarketTools(sample.embedded())
+    with caller.acting_as(caller.standalone_grant(dt.date(2013, 3, 1))):
+        tools.list_tickers()
+        tools.get_statistics("AAPL")
+
+
 def build_server(*, lake: Lake | None = None) -> MCPServer:
     """Return the server over ``lake`` (the embedded sample by default)."""
     tools = MarketTools(lake or sample.embedded())

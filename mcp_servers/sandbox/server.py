@@ -104,15 +104,21 @@ def build_server(*, pool: Pool | None = None) -> MCPServer:
         Limits: 5 s of processor time, 512 MB of memory, 64 KiB of output, 1 MiB of result. At most two calls of a task
         run at a time; others wait.
         """
-        grant = caller.current().grant
+        call = caller.current()
+        grant = call.grant
         turn = turns.setdefault((grant.run_id, grant.task_id), asyncio.Semaphore(limits.CALLS_PER_TASK))
-        async with turn:
+        with call.taking_its_own_time():
+            await turn.acquire()
+        try:
             try:
                 outcome = await anyio.to_thread.run_sync(
                     lambda: runner.execute(code, data=data, timeout_s=timeout_s, seed=grant.seed)
                 )
             except (ValueError, SandboxUnavailable) as error:
                 raise ToolError(str(error)) from error
+        finally:
+            turn.release()
+        call.own_s += outcome.usage.wall_seconds
         return _execution(outcome, runner.tier.name)
 
     return toolset.build(

@@ -16,6 +16,8 @@ from mcp_servers.trading import account as paper
 from mcp_servers.trading.account import Account, Order, OrderState, OrderType, Side
 from mcp_servers.trading.desk import Desk
 
+WARM_UP_DAY = date(2013, 3, 1)
+
 OrderId = Annotated[
     str, Field(description="Your own id of the order; the same id never trades twice", min_length=1, max_length=64)
 ]
@@ -245,6 +247,16 @@ class TradingTools:
                 day=[day for day, _ in account.curve],
                 equity=equity,
             )
+
+
+def warm_up() -> None:
+    """Compile what fills need, on an account that nobody sees."""
+    tools = TradingTools(Desk(sample.embedded()))
+    with caller.acting_as(caller.standalone_grant(WARM_UP_DAY)):
+        tools.open_account()
+        tools.place_order("bought", "AAPL", "buy", 10.0)
+        tools.place_order("sold", "SIM-TECH", "sell", 10.0)
+        tools.advance(days=7)
 
 
 def build_server(*, state_dir: Path | None = None, lake: Lake | None = None) -> MCPServer:

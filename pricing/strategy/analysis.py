@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from pricing import black_scholes
+from pricing.padding import padded
 from pricing.signature import checked
 from pricing.strategy.distribution import TerminalDistribution
 from pricing.strategy.horizon import HorizonOutcome, first_expiry_outcome
@@ -213,13 +214,13 @@ def _net_greeks(legs: Sequence[Leg], law: TerminalDistribution) -> NetGreeks:
     if options:
         per_share = black_scholes.greeks(
             spot=law.spot,
-            strike=np.array([leg.strike for leg in options], float),
-            time_to_expiry=np.array([leg.time_to_expiry for leg in options], float),
+            strike=padded(np.array([leg.strike for leg in options], float)),
+            time_to_expiry=padded(np.array([leg.time_to_expiry for leg in options], float)),
             rate=law.rate,
-            volatility=np.array([leg.volatility for leg in options], float),
+            volatility=padded(np.array([leg.volatility for leg in options], float)),
             dividend_yield=law.dividend_yield,
-            is_call=np.array([leg.kind == "call" for leg in options]),
+            is_call=padded(np.array([leg.kind == "call" for leg in options])),
         )
-        totals = np.asarray(per_share) @ np.array([leg.shares for leg in options])
+        totals = np.asarray(per_share)[:, : len(options)] @ np.array([leg.shares for leg in options])
     totals[0] += sum(leg.shares for leg in legs if leg.kind == "stock")
     return NetGreeks(*(float(total) for total in totals))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pricing import black_scholes
+from pricing.padding import padded
 from pricing.strategy.leg import Leg
 
 Profit = Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -18,6 +19,7 @@ Profit = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 _REACH = 8.0
 _POINTS = 1025
 _ZOOM = 33
+_LEAST_PRICES = 40
 
 
 @dataclass(frozen=True)
@@ -63,18 +65,20 @@ def first_expiry_outcome(legs: Sequence[Leg], *, horizon: float, rate: float, di
 def _profit(legs: Sequence[Leg], horizon: float, rate: float, dividend_yield: float) -> Profit:
     options = [leg for leg in legs if leg.strike is not None]
     column = {
-        "strike": np.array([leg.strike for leg in options], float)[:, None],
-        "time_to_expiry": np.array([max((leg.time_to_expiry or 0.0) - horizon, 0.0) for leg in options])[:, None],
-        "volatility": np.array([leg.volatility or 0.0 for leg in options])[:, None],
-        "is_call": np.array([leg.kind == "call" for leg in options])[:, None],
+        "strike": np.array([leg.strike for leg in options], float),
+        "time_to_expiry": np.array([max((leg.time_to_expiry or 0.0) - horizon, 0.0) for leg in options]),
+        "volatility": np.array([leg.volatility or 0.0 for leg in options]),
+        "is_call": np.array([leg.kind == "call" for leg in options]),
     }
+    column = {name: padded(values)[:, None] for name, values in column.items()}
     shares = np.array([leg.shares for leg in options])
     stock = sum(leg.shares for leg in legs if leg.strike is None)
     cost = sum(leg.cost for leg in legs)
 
     def profit(prices: NDArray[np.float64]) -> NDArray[np.float64]:
-        each = black_scholes.price(spot=prices[None, :], rate=rate, dividend_yield=dividend_yield, **column)
-        value: NDArray[np.float64] = shares @ np.asarray(each) + stock * prices - cost
+        spot = padded(prices, least=_LEAST_PRICES)[None, :]
+        each = black_scholes.price(spot=spot, rate=rate, dividend_yield=dividend_yield, **column)
+        value: NDArray[np.float64] = shares @ np.asarray(each)[: shares.size, : prices.size] + stock * prices - cost
         return value
 
     return profit

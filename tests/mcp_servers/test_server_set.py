@@ -76,7 +76,7 @@ def test_an_agent_cannot_read_the_log_nor_forge_a_token_nor_come_without_one(ser
         stranger = access.issue(Grant("run", "nosy", date(2030, 1, 1), 1), access.new_key())
         assert web.post(f"{root}/t/{stranger}/mcp", json={}).status_code == 401
         assert web.post(f"{root}/mcp", json={}).status_code == 404
-        assert web.get(f"{root}/health").json() == {"status": "ok", "server": "edgar"}
+        assert web.get(f"{root}/health").json() == {"status": "ok", "server": "edgar", "warm": True}
 
 
 def test_a_closed_task_is_served_no_more_and_keeps_its_log(servers: ServerSet) -> None:
