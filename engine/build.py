@@ -106,6 +106,7 @@ def limits(config: RunConfig) -> Limits:
         max_tool_calls=given.max_tool_calls,
         max_tokens=given.max_tokens,
         max_cost_usd=given.max_task_cost_usd,
+        tool_time_s=given.tool_time_s,
     )
 
 

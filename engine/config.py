@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from engine import shipped
 from engine.errors import ConfigError
+from engine.tool_times import LIMIT_S
 from evaluators.contract import SECTIONS, Section
 from evaluators.registry import DATASETS
 
@@ -73,6 +74,9 @@ class LimitsConfig(Record):
 
     A task that meets a limit of its own scores 0 and says which. The run's are ``max_cost_usd``, its budget, and
     ``max_error_share``, the share of tasks that the agent may break (from the tenth on; None: any).
+
+    ``tool_time_s`` is no limit for the agent but one for the harness: a tool call that takes longer on the harness's
+    side, without what the agent's own code ran, marks the task.
     """
 
     task_time_s: Annotated[float, Field(gt=0)] = 300.0
@@ -83,6 +87,7 @@ class LimitsConfig(Record):
     max_task_cost_usd: Annotated[float, Field(gt=0)] | None = None
     max_cost_usd: Annotated[float, Field(gt=0)] | None = None
     max_error_share: Annotated[float, Field(ge=0, le=1)] | None = 0.5
+    tool_time_s: Annotated[float, Field(gt=0)] = LIMIT_S
 
 
 class ExecutionConfig(Record):

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import httpx
 
+from engine import tool_times
 from engine.agent_client import Agent, AgentFailure, Conversation, Usage
 from engine.agent_failure import BROKEN
 from engine.oracle import Oracle
@@ -23,7 +24,10 @@ from mcp_servers.access import Grant
 
 @dataclass(frozen=True)
 class Limits:
-    """What one task may cost; meeting a limit ends the task with a score of 0 and the reason."""
+    """What one task may cost; meeting a limit ends the task with a score of 0 and the reason.
+
+    ``tool_time_s`` is the harness's own: a tool call that takes longer marks the task's record.
+    """
 
     task_time_s: float
     turn_time_s: float
@@ -31,6 +35,7 @@ class Limits:
     max_tool_calls: int
     max_tokens: int | None
     max_cost_usd: float | None
+    tool_time_s: float = tool_times.LIMIT_S
 
 
 class LimitMet(Exception):
@@ -97,6 +102,8 @@ async def execute(
             return _record(case.task, course, "infra_unavailable", f"tool log not readable: {type(error).__name__}")
         calls, log_missing = [], True
     record = await _judge(case.task, session, course, calls, limits, failure, broken_state)
+    if slow := tool_times.slow_calls(calls, limits.tool_time_s):
+        record |= {"slow_tool_calls": slow}
     return record | {"tool_log_missing": True} if log_missing else record
 
 

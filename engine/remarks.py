@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from engine import tool_times
 from engine.spending import dollars, in_words
 
 
@@ -16,6 +17,8 @@ def remarks(result: dict[str, Any]) -> list[str]:
         said.append(f"{number} played again after an error of transport, on request (resume --retry-errors)")
     if result["unscored"]:
         said.append(_missing(result))
+    if slow := tool_times.sentence(result["slow_tools"]):
+        said.append(f"{slow}; if they counted 100 the overall score would be {points(result['overall']['bounds'][1])}")
     if result["budget_usd"] is not None and result["cost_unknown_tasks"]:
         said.append(
             f"the budget of {dollars(result['budget_usd'])} could not be kept: "

@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from engine import __version__
+from engine import __version__, tool_times
 from engine.agent_failure import BROKEN
 from engine.remarks import cost, points, remarks
 from engine.score import UNSCORED, OverallScore, SectionScore, clip, summarize
 from engine.spending import is_known, total
 from engine.store import Store
 from evaluators.contract import SECTIONS, Section
+from mcp_servers.catalog import SERVERS
 
 SCHEMA_VERSION = "2.0"
 
@@ -86,10 +87,13 @@ def summary(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict
                 "passed": record["passed"],
                 "state": record["state"],
                 "reason": record["reason"],
+                "slow_tool_calls": record.get("slow_tool_calls", 0),
             }
             for record in records
         ],
         "tool_calls": tool_calls_per_server(records),
+        "tool_times": tool_times.per_server(records, list(SERVERS)),
+        "slow_tools": tool_times.slow_tasks(records, tool_limit_s(manifest)),
         "lookahead_attempts": sum(record["lookahead_attempts"] for record in records),
         "unscored": overall.total - overall.n,
         "not_run": sum(record["state"] == "not_run" for record in records),
@@ -104,6 +108,12 @@ def summary(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict
 def attempts_of(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Return every attempt at a task, each with ``usage`` and whether it was a ``retry`` on request."""
     return [*record.get("former", []), record]
+
+
+def tool_limit_s(manifest: dict[str, Any]) -> float:
+    """Return the longest tool call that the harness stands for in a stored run."""
+    limits: dict[str, float] = manifest["config"].get("limits", {})
+    return limits.get("tool_time_s", tool_times.LIMIT_S)
 
 
 def seed_source(manifest: dict[str, Any]) -> str:
@@ -126,8 +136,6 @@ def _numbers(score: OverallScore | SectionScore) -> dict[str, Any]:
 
 def tool_calls_per_server(records: Sequence[dict[str, Any]]) -> dict[str, int]:
     """Return how often the agent called each MCP server, every server named."""
-    from mcp_servers.catalog import SERVERS
-
     counts = dict.fromkeys(SERVERS, 0)
     for record in records:
         for call in record["tool_calls"]:
@@ -206,6 +214,7 @@ def _row(record: dict[str, Any]) -> dict[str, Any]:
         "reason": record["reason"],
         "parts": [{"name": name, "score": value} for name, value in record["parts"].items()],
         "tool_calls": len(record["tool_calls"]),
+        "slow_tool_calls": record.get("slow_tool_calls", 0),
         "lookahead_attempts": record["lookahead_attempts"],
         "input_tokens": record["usage"]["input_tokens"],
         "output_tokens": record["usage"]["output_tokens"],

@@ -36,7 +36,8 @@ class SectionScore(NamedTuple):
     weight
         Weight after redistribution over the active sections (eq. 2).
     bounds
-        The score if every task that is missing had 0, and if it had 100.
+        The score if every task that is missing had 0, and if it had 100. A scored task that met slow tool calls of
+        the harness counts its own value below and 100 above: it may have cost the agent its answer.
     """
 
     score: float
@@ -150,9 +151,10 @@ def samples_of(record: Mapping[str, Any]) -> list[Sample]:
 def _section(section: Section, records: Sequence[Mapping[str, Any]], weight: float) -> SectionScore:
     scored = [record for record in records if record["state"] not in UNSCORED]
     mean = math.fsum(record["value"] for record in scored) / len(scored) if scored else 0.0
-    missing = len(records) - len(scored)
     total = math.fsum(record["value"] for record in scored)
     samples = [sample for record in scored for sample in samples_of(record)]
+    sure = [record["value"] for record in scored if not record.get("slow_tool_calls")]
+    most = math.fsum(sure) + (len(records) - len(sure)) * FULL_MARKS
     return SectionScore(
         score=clip(mean),
         se=clustered_mean(samples).se if samples else None,
@@ -161,7 +163,7 @@ def _section(section: Section, records: Sequence[Mapping[str, Any]], weight: flo
         total=len(records),
         passed=sum(bool(record["passed"]) for record in scored),
         weight=weight,
-        bounds=(clip(total / len(records)), clip((total + missing * FULL_MARKS) / len(records))),
+        bounds=(clip(total / len(records)), clip(most / len(records))),
     )
 
 

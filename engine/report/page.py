@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine import results
+from engine import results, tool_times
 from engine.intervals import around_zero
 from engine.remarks import cost, points, remarks
 from engine.report import charts
@@ -151,7 +151,8 @@ def _task(number: int, record: dict[str, Any]) -> dict[str, Any]:
         "parts": [(charts.readable(name), points(value)) for name, value in record["parts"].items()],
         "details": json.dumps(details, indent=2, ensure_ascii=False) if details else "",
         "transcript": _transcript(record["transcript"]),
-        "calls": record["tool_calls"],
+        "calls": [call | {"seconds": tool_times.seconds(call)} for call in record["tool_calls"]],
+        "slow_tool_calls": record.get("slow_tool_calls", 0),
         "lookahead": record["lookahead_attempts"],
         "tokens": record["usage"]["input_tokens"] + record["usage"]["output_tokens"],
         "cost": in_words(record["usage"]["cost_usd"], known=is_known(record["usage"])),

@@ -35,7 +35,15 @@ def make_record(section, number, value=50.0, **fields):
         "transcript": [{"role": "harness", "text": '{"question": "q"}'}, {"role": "agent", "text": HOSTILE}],
         "usage": {"input_tokens": 1, "output_tokens": 2, "cost_usd": 0.01},
         "tool_calls": [
-            {"server": "edgar", "tool": HOSTILE, "arguments": HOSTILE, "ok": False, "error": HOSTILE, "lookahead": True}
+            {
+                "server": "edgar",
+                "tool": HOSTILE,
+                "arguments": HOSTILE,
+                "ok": False,
+                "error": HOSTILE,
+                "lookahead": True,
+                "milliseconds": 1500.0,
+            }
         ],
         "lookahead_attempts": 1,
         "seconds": 0.5,
@@ -92,6 +100,18 @@ def test_the_report_needs_no_network(page_file):
     text = page_file.read_text()
     for word in ('src="http', "url(http", "@import", "<link rel=stylesheet", 'href="http'):
         assert word not in text
+
+
+def test_the_report_shows_call_times_and_warns_of_slow_tools(manifest, records, page_file, tmp_path):
+    row = (
+        '<td>edgar</td><td class="number">17</td>' + '<td class="number">1.50 s</td>' * 4 + '<td class="number">0</td>'
+    )
+    assert len(records) == 17 and row in page_file.read_text()
+    assert "on our side" not in page_file.read_text()
+    report.write(tmp_path, manifest, [records[1] | {"slow_tool_calls": 1}, *records[2:]])
+    warned = (tmp_path / "report.html").read_text()
+    assert "1 task met tool calls slower than 20 s on our side (longest 1.5 s): its score may be too low" in warned
+    assert "(1 slow on our side: the score may be too low)" in warned
 
 
 def test_nothing_that_an_agent_wrote_is_markup(page_file):
