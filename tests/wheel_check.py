@@ -1,7 +1,8 @@
 """Try the built wheel as a stranger would: an empty environment, an empty folder outside the tree, the commands.
 
-``make wheel-check`` installs the dependencies from the package registry, for each interpreter that it is given;
-``test_wheel.py`` takes those of its own environment and needs no network.
+``make wheel-check`` installs the dependencies from the package registry, for each interpreter that it is given: with uv
+where it is there, else with pip, which takes minutes. ``test_wheel.py`` takes those of its own environment and needs no
+network.
 """
 
 from __future__ import annotations
@@ -49,9 +50,12 @@ def build(folder: Path) -> Path:
 def install(wheel: Path, python: str, environment: Path, dependencies: Path | None) -> None:
     """Install the wheel into a new environment; ``dependencies`` is a site-packages that holds what it needs."""
     run([python, "-m", "venv", str(environment)], cwd=environment.parent)
-    pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    own_python = str(environment / "bin" / "python")
+    pip = [own_python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     if dependencies is None:
-        run([*pip, str(wheel)], cwd=environment.parent, limit_s=3600)
+        uv = Path(sys.executable).with_name("uv")
+        fast = [str(uv), "pip", "install", "--quiet", "--python", own_python] if uv.is_file() else pip
+        run([*fast, str(wheel)], cwd=environment.parent, limit_s=3600)
         return
     run([*pip, "--no-index", "--no-deps", str(wheel)], cwd=environment.parent)
     (own,) = environment.glob("lib/python*/site-packages")
