@@ -209,9 +209,10 @@ async def _play_and_report(
     retried = retried or {}
     finished = store.finished() - set(retried)
     todo = [cell for cell in made.cells if cell.key not in finished]
-    progress.stage("warming the MCP servers: their first calls compile")
-    if todo and (cold := await setup.tools.warmed()):
-        progress.stage(f"MCP servers that are not warm yet, whose first calls may be slow: {', '.join(cold)}")
+    if todo:
+        progress.stage("warming the MCP servers: their first calls compile")
+        if cold := await setup.tools.warmed():
+            progress.stage(f"MCP servers that are not warm yet, whose first calls may be slow: {', '.join(cold)}")
     again = {cell.case.task.task_id for cell in todo if cell.key in retried}
     progress.start(len(made.cells), [record for record in store.records() if record["task_id"] not in again])
     limit_usd = made.config.limits.max_cost_usd
