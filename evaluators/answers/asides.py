@@ -82,8 +82,10 @@ def _working(match: re.Match[str]) -> str:
 
 def without_asides(text: str, *, days_asked: bool) -> str:
     """Return ``text`` of the same length with blanks for what is no answer, as far as a number remains."""
+    letters = list(text)
     for start, end, _ in written_dates(text):
-        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+        letters[start:end] = " " * (end - start)
+    text = "".join(letters)
     for rule in (PERIODS, DAY_OF_MONTH, _ALWAYS):
         text = rule.sub(_blank, text)
     rules = [_YEAR_OF_SOMETHING, *([] if days_asked else [_SPAN])]

@@ -47,6 +47,8 @@ class ExpectedNumber:
         In full units: dollars, not millions; a percentage as a fraction.
     kind, unit
         As for :func:`evaluators.answers.parse_number`.
+    size
+        Whether the size of a fall or loss is asked for, as a positive number: words of a fall then give it no sign.
     tolerance
         What still counts as right, in the unit of ``gold``.
     """
@@ -55,6 +57,7 @@ class ExpectedNumber:
     kind: Kind
     tolerance: Tolerance = field(default_factory=Tolerance)
     unit: str = ""
+    size: bool = False
 
     def is_clear_of_zero(self) -> bool:
         """Return whether the gold number is so far outside the absolute margin that 0 is no near miss."""
@@ -99,6 +102,8 @@ class ExpectedNumber:
         }
         if isinstance(stated, Refusal):
             return _verdict(right=False, expected=self.written(), given="", reason=stated.reason, more=more)
+        if self.size:
+            stated = stated.as_size()
         right = numbers_match(
             stated.value, self.gold, relative=self.tolerance.relative, absolute=self.tolerance.absolute
         )
@@ -113,6 +118,9 @@ class ExpectedNumber:
     def _difference(self, stated: StatedNumber) -> str:
         if self.kind == "percent" and not stated.unit and numbers_match(stated.value / 100, self.gold, relative=0.05):
             return f"a bare {stated.value:g} is {100 * stated.value:g}%; write the percent sign or a fraction"
+        for factor, word in ((1e3, "thousand"), (1e6, "million"), (1e9, "billion")):
+            if self.kind == "currency" and numbers_match(factor * stated.value, self.gold, relative=0.05):
+                return f"stated {stated.value:g}, expected {self.gold:g}: write {word} beside the number, or all its digits"
         return f"stated {stated.value:g}, expected {self.gold:g}"
 
 

@@ -29,6 +29,9 @@ RESTATEMENT_TOLERANCE = 0.005
 ROUNDING_TOLERANCE = 0.02
 """A number and its own rounding (``45.28%, about 45%``) are the same answer up to this relative difference."""
 
+MAX_NUMBERS = 40
+"""A statement with more numbers than this is refused; it also bounds the work of reading one."""
+
 MAX_SCALED = 1e15
 """A larger result of a note such as ``(in millions)`` means that the number was written in full."""
 
@@ -85,6 +88,10 @@ class StatedNumber:
     text: str
     scale: float = 1.0
     negative_by_words: bool = False
+
+    def as_size(self) -> StatedNumber:
+        """Return the number without the minus sign that only words give it."""
+        return replace(self, value=-self.value, negative_by_words=False) if self.negative_by_words else self
 
 
 class _Reading(NamedTuple):
@@ -168,6 +175,8 @@ def _result_of_chain(text: str) -> tuple[int, int] | Refusal:
 def _quantities(text: str, *, labelled: bool) -> list[Quantity] | Refusal:
     found: list[Quantity] = []
     for match in QUANTITY.finditer(text):
+        if len(found) == MAX_NUMBERS:
+            return Refusal(f"more than {MAX_NUMBERS} numbers in the stated answer: {text.strip()[:80]!r}")
         quantity = read_quantity(match, labelled=labelled, first=not found)
         if isinstance(quantity, Refusal):
             return quantity

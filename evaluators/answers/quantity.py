@@ -48,6 +48,9 @@ QUANTITY = re.compile(
 )
 _CHINESE_PERCENT = re.compile(rf"百分之\s{{0,4}}(-?{DIGITS})")
 
+WINDOW = 80
+"""Characters before a number that may say what its sign is."""
+
 
 class Quantity(NamedTuple):
     """A quantity and where it stands.
@@ -83,7 +86,7 @@ def spelled(text: str) -> str:
 def _sign_of(match: re.Match[str], *, labelled: bool, first: bool) -> str | Refusal:
     text, body = match.string, match.group().strip()
     written = [(match["sign"] or "").strip().lower(), match["inner_sign"] or ""]
-    before = text[: match.start()]
+    before = text[max(0, match.start() - WINDOW) : match.start()]
     if before.endswith("^"):
         return Refusal(f"write the value, not a formula: {(before[-20:] + body).strip()!r}")
     if _ARITHMETIC_BEFORE.search(before) or _ARITHMETIC_AFTER.match(text, match.end()):
@@ -107,7 +110,7 @@ def _sign_of(match: re.Match[str], *, labelled: bool, first: bool) -> str | Refu
         return "+"
     before = before.rstrip()
     if before.endswith("-") and not before[:-1].rstrip()[-1:].isalnum():
-        if before == "-" and labelled:
+        if text[: match.start()].strip() == "-" and labelled:
             return "-"
         return Refusal(f"a dash before {body!r} may or may not be a minus sign; write -5 or (5)")
     return ""

@@ -15,7 +15,7 @@ from evaluators.bizfinbench.item import Item
 from evaluators.contract import Case, Json, Section, SingleTurn, Task
 from evaluators.drawing import chosen, require_known_options, rotation, stream, task_id
 
-VERSION = "1.0"
+VERSION = "1.1"
 AS_OF = date(2026, 6, 30)
 """Simulation date of every item; nothing here depends on it."""
 

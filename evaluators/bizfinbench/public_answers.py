@@ -61,6 +61,12 @@ class PublicNumber:
 
     def _readings(self, stated: StatedNumber) -> tuple[float, ...]:
         """Return what ``stated`` may mean, in the unit of the gold figure; nothing where its unit cannot be meant."""
+        if stated.negative_by_words:
+            # "fell by 5%" answers both "by how much did it fall" (5%) and "what was its growth" (-5%).
+            return (*self._signed_readings(stated), *self._signed_readings(stated.as_size()))
+        return self._signed_readings(stated)
+
+    def _signed_readings(self, stated: StatedNumber) -> tuple[float, ...]:
         value = stated.value
         if stated.unit in PERCENT_UNITS:
             if self.percent:
@@ -116,7 +122,7 @@ class ExpectedSet:
 
 def _item_numbers(statement: Statement) -> frozenset[int] | Refusal:
     stated = statement.text.strip()
-    text = stated.strip("[]().").strip()
+    text = re.sub(r"\s*,?\s+and\s+(?=[0-9])", ", ", stated.strip("[]().").strip())
     if not text and not re.search(r"\[\s*\]", stated):
         return Refusal("no list of item numbers; write [] for none")
     if not re.fullmatch(r"(?:[0-9]{1,4}(?:\s*[,;、]\s*|\s+|$))*", text):
@@ -153,7 +159,7 @@ class ExpectedText:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"[\s\"'“”‘’.。*`]+", "", text).casefold()
+    return re.sub(r"</?(?:final[ _-]?)?answer>|[\s\"'“”‘’.。*`<>]+", "", text, flags=re.IGNORECASE).casefold()
 
 
 @dataclass(frozen=True)

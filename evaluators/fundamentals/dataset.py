@@ -15,7 +15,7 @@ from evaluators.fundamentals.question import NotDrawable, Question, Template
 from lake import sample
 from lake.sample import Lake
 
-VERSION = "1.0"
+VERSION = "1.1"
 MAX_ATTEMPTS = 60
 TEMPLATES = {row.name: row for row in (*statements.TEMPLATES, *filings.TEMPLATES, *prices.TEMPLATES)}
 CATEGORIES = tuple(dict.fromkeys(row.category for row in TEMPLATES.values()))

@@ -109,7 +109,9 @@ def drawdown(rng: random.Random, lake: Lake) -> Question:
         "of the unadjusted closing price from its running maximum since the first of these two closes? Give it as a "
         "positive percentage."
     )
-    return Question(text, ExpectedNumber(maximum_drawdown(bars.close), "percent", VOLATILITY_TOLERANCE), as_of, ticker)
+    return Question(
+        text, ExpectedNumber(maximum_drawdown(bars.close), "percent", VOLATILITY_TOLERANCE, size=True), as_of, ticker
+    )
 
 
 def relative_performance(rng: random.Random, lake: Lake) -> Question:

@@ -94,13 +94,13 @@ def current_ratio(rng: random.Random, lake: Lake) -> Question:
 
 
 def cash_conversion(rng: random.Random, lake: Lake) -> Question:
-    """Ask for operating cash flow per dollar of net income."""
+    """Ask for operating cash flow over net income."""
     book, year = any_annual_book(rng, lake)
     gold = book.figure("OperatingCashFlow", year) / book.positive("NetIncome", year)
     if abs(gold - 1) < 0.02:
-        raise NotDrawable("one dollar per dollar is what a guess would say")
+        raise NotDrawable("one is what a guess would say")
     text = (
-        f"How many dollars of net cash from operating activities did {book.label} generate per dollar of net income in "
+        f"What was the ratio of net cash from operating activities to net income of {book.label} in "
         f"{book.year_named(year)}?"
     )
     return _asked(book, text, ExpectedNumber(gold, "number", RATIO_TOLERANCE), year)

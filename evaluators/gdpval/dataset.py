@@ -82,7 +82,7 @@ def _context(row: Mapping[str, Any]) -> dict[str, Json]:
 DATASET = RubricDataset(
     name="gdpval",
     section="professional_tasks",
-    version="1.0",
+    version="1.1",
     as_of=date(2025, 12, 31),
     source="Get the tasks of openai/gdpval from Hugging Face (parquet or JSON lines) and give the path.",
     read=read,

@@ -192,7 +192,7 @@ def decide(criterion: str, *, reply: str, task: str, only: bool = False) -> Answ
 
 def _is_final_answer(reply: str, wanted: Figure) -> bool:
     stated = parse_number(reply, kind="percent" if wanted.percent else "any")
-    return not isinstance(stated, Refusal) and abs(stated.value - wanted.value) <= max(
+    return not isinstance(stated, Refusal) and abs(stated.as_size().value - wanted.value) <= max(
         min(wanted.half_digit, MAX_RELATIVE * abs(wanted.value)), 1e-9 * abs(wanted.value)
     )
 

@@ -23,7 +23,7 @@ from evaluators.professional.assignments import (
     value_at_risk,
 )
 
-VERSION = "1.0"
+VERSION = "1.1"
 TEMPLATES = {
     module.TEMPLATE.name: module.TEMPLATE
     for module in (

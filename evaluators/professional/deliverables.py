@@ -35,7 +35,7 @@ def answer_format(names: Sequence[str]) -> str:
     listed = " and ".join(names)
     return (
         f"Hand in {listed} inside your reply, each exactly once, as one JSON object "
-        '{"deliverables": [{"name": <file name>, "content": <whole file as a string>}, ...]}. '
+        '{"deliverables": [{"name": "the file name", "content": "the whole file as a string"}, ...]}. '
         "Fenced blocks whose opening line names the file (three backticks, a space, the file name) are read as well. "
         "Completion, accuracy, format and professionalism count 25 points each; the figures are checked by "
         "computation, and the other dimensions count only as far as the figures are right."

@@ -31,6 +31,8 @@ class Figure:
     ----------
     value
         In full units; a percentage as a fraction.
+    size
+        Whether the size of a loss or cost is asked for, as a positive number.
     meaning
         Definition for the task text; empty when the label says it all.
     """
@@ -41,6 +43,7 @@ class Figure:
     meaning: str = ""
     tolerance: Tolerance = field(default_factory=lambda: Tolerance(relative=0.005))
     unit: str = ""
+    size: bool = False
 
     def write(self) -> str:
         """Return the figure as an analyst would write it."""
@@ -54,8 +57,13 @@ class Figure:
     def right(self, text: str) -> bool:
         """Return whether ``text`` states this figure."""
         stated = read_number(text, kind=self.kind, unit=self.unit)
-        return not isinstance(stated, Refusal) and numbers_match(
-            stated.value, self.value, relative=self.tolerance.relative, absolute=self.tolerance.absolute
+        if isinstance(stated, Refusal):
+            return False
+        return numbers_match(
+            stated.as_size().value if self.size else stated.value,
+            self.value,
+            relative=self.tolerance.relative,
+            absolute=self.tolerance.absolute,
         )
 
 

@@ -294,7 +294,7 @@ STOCK_SPLIT = Template(
         "price_after": "market_value / shares_after",
     },
     steps=(
-        Figure("shares_after", "shares outstanding after the split", "number"),
+        Figure("shares_after", "shares outstanding after the split", "number", word="shares"),
         Figure("market_value", "market value of all shares", "usd"),
     ),
     answer=Figure("price_after", "price of one new share", "usd"),

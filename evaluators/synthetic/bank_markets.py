@@ -151,7 +151,7 @@ DURATION_MATCH = Template(
     },
     steps=(
         Figure("weight_a", "part of the money in the shorter bond", "percent"),
-        Figure("contribution_b", "years of duration that the longer bond contributes", "number"),
+        Figure("contribution_b", "years of duration that the longer bond contributes", "number", word="years"),
     ),
     answer=Figure("weight_b", "part of the money in the longer bond", "percent"),
     positive=("weight_b - 0.1", "0.9 - weight_b"),
@@ -216,7 +216,7 @@ BULL_CALL_SPREAD = Template(
         "breakeven": "strike_low + max_loss",
     },
     steps=(
-        Figure("max_loss", "largest possible loss per share, as a positive number", "usd"),
+        Figure("max_loss", "largest possible loss per share, as a positive number", "usd", size=True),
         Figure("max_profit", "largest possible profit per share", "usd"),
     ),
     answer=Figure("breakeven", "stock price at which the position breaks even", "usd"),
@@ -381,7 +381,7 @@ PRESENT_VALUE = Template(
         "advantage": "amount_now - present_value_later",
     },
     steps=(
-        Figure("growth_factor", "what one dollar of today grows to by then", "number"),
+        Figure("growth_factor", "what an amount of today is multiplied by until then", "number"),
         Figure("present_value_later", "present value of the later amount", "usd"),
     ),
     answer=Figure("advantage", "present value of the first offer less that of the second", "usd"),

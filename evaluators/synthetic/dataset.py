@@ -15,7 +15,7 @@ from evaluators.synthetic.bank import BANK, PUBLISHED, select
 from evaluators.synthetic.problem import WEIGHTS, Problem, written
 from evaluators.synthetic.template import PITFALL_MARGIN, PROBES, Template
 
-VERSION = "1.0"
+VERSION = "1.1"
 VARIANTS = ("drawn", "canonical", "as_published")
 OPTIONS = ("variant", "task_types")
 

@@ -122,4 +122,5 @@ def written(value: float, figure: Figure) -> str | float:
 
 def _describe(figure: Figure) -> str:
     percent = figure.tolerance * 100
-    return f"{figure.meaning}, {_UNIT_WORDS[figure.unit]}, right within {percent:g} per cent of its value"
+    words = f"a plain number of {figure.word}" if figure.word else _UNIT_WORDS[figure.unit]
+    return f"{figure.meaning}, {words}, right within {percent:g} per cent of its value"

@@ -77,7 +77,8 @@ def judge_as_published(problem: Problem, text: str) -> Score:
 
 def read_figure(text: str, figure: Figure) -> StatedNumber | Refusal:
     """Return the number that ``text`` states for ``figure``."""
-    return parse_number(text, kind=_KINDS[figure.unit])
+    stated = parse_number(text, kind=_KINDS[figure.unit], unit=figure.word)
+    return stated.as_size() if figure.size and isinstance(stated, StatedNumber) else stated
 
 
 def check_answer(problem: Problem, text: str) -> tuple[bool, str]:

@@ -79,12 +79,18 @@ class Figure:
         Its unit; a percentage may be given as ``12.5%`` or as ``0.125``.
     tolerance
         Relative error up to which it is right.
+    word
+        Unit that may stand beside a plain number: ``shares``, ``years``.
+    size
+        Whether the size of a loss is asked for, as a positive number.
     """
 
     name: str
     meaning: str
     unit: Unit
     tolerance: float = RELATIVE_TOLERANCE
+    word: str = ""
+    size: bool = False
 
 
 @dataclass(frozen=True)

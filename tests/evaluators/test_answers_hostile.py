@@ -15,7 +15,7 @@ from evaluators.professional.deliverables import read_deliverables
 from evaluators.professional.memo import Figure, Memo
 
 SECONDS = 1.0
-"""Every one is read in less than 0.15 s on an idle core; the quadratic readers took from 2 s to minutes."""
+"""Processor time, not wall time: a busy machine makes no reply slow. Quadratic readers took from 2 s to minutes."""
 
 
 def filled(unit: str, before: str = "", after: str = "") -> str:
@@ -37,6 +37,14 @@ HOSTILE = {
     "twenty labels of one line": filled("x", "final answer: " * 20),
     "twenty labels at the end of a line": filled("x", "", " final answer: 1" * 20),
     "twenty long statements": ("Final answer: " + "1" + " " * 1900 + "x 1\n") * 20,
+    "tags never closed": filled("<answer>"),
+    "many tags": filled("<answer>1</answer>"),
+    "announcements": filled("final answer is below\n"),
+    "twenty tables": ("Final answer:\n" + "|1|\n" * 2000) * 20,
+    "a statement of open parentheses": "Final answer: " + "(1" * 990,
+    "a statement of calculations": "Final answer: 1 " + "1/1 " * 480 + " x",
+    "a statement of notes": "Final answer: " + "(in " * 490,
+    "twenty statements of dates": ("Final answer: 1" + "12 March " * 210 + "x\n") * 20,
     "many objects": filled('{"answer": "1"} '),
 }
 

@@ -101,7 +101,7 @@ def assign(rng: random.Random) -> Assignment:
         figures=(
             Figure("Book value", net.value, "currency"),
             Figure("Net delta", net.delta, "number", "in shares", unit="shares"),
-            Figure("Net gamma", net.gamma, "number", "in shares per dollar"),
+            Figure("Net gamma", net.gamma, "number", "in shares per dollar", unit="shares"),
             Figure("Net vega", net.vega, "currency", "per percentage point of volatility"),
             Figure("Hedge trade", float(-round(net.delta)), "number",
                    "whole shares to trade for delta neutrality, negative for a sale", EXACT, "shares"),

@@ -82,8 +82,8 @@ def assign(rng: random.Random) -> Assignment:
         written_on=as_of,
         figures=(
             Figure("Portfolio value", sum(values.values()), "currency"),
-            Figure("Value at risk", found.at_risk, "currency", "99%, one day, a positive amount"),
-            Figure("Expected shortfall", found.shortfall, "currency", "99%, one day, a positive amount"),
+            Figure("Value at risk", found.at_risk, "currency", "99%, one day, a positive amount", size=True),
+            Figure("Expected shortfall", found.shortfall, "currency", "99%, one day, a positive amount", size=True),
             Figure("Diversification benefit", sum(found.stand_alone.values()) - found.at_risk, "currency",
                    "sum of the stand-alone values at risk of the shares less that of the portfolio"),
         ),
