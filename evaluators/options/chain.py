@@ -144,14 +144,45 @@ def _padded(values: Sequence[float], size: int) -> np.ndarray:
     return np.array([*values, *[values[-1]] * (size - len(values))], float)
 
 
-def draw_market(rng: random.Random) -> tuple[Underlying, int, float]:
-    """Return an underlying, days to expiry, and a step of strikes that suits its volatility."""
+def draw_market(rng: random.Random, *, reach: int) -> tuple[Underlying, int, float]:
+    """Return an underlying, days to expiry, and a step of strikes, ``reach`` of which are still well below the spot."""
     market = Underlying(
-        spot=float(rng.randint(60, 700)),
-        rate=rng.randint(6, 22) / 400,
-        dividend_yield=rng.randint(0, 10) / 400,
-        volatility=rng.randint(16, 45) / 100,
+        spot=draw_spot(rng),
+        rate=rng.randint(4, 24) / 400,
+        dividend_yield=rng.randint(0, 12) / 400,
+        volatility=draw_volatility(rng),
     )
-    days = rng.randint(25, 75)
-    step = max(1.0, float(round(market.spot * market.volatility * math.sqrt(days / DAYS_PER_YEAR) / 4)))
-    return market, days, step
+    days = draw_days(rng, market.volatility)
+    deviation = market.volatility * math.sqrt(days / DAYS_PER_YEAR)
+    step = min(market.spot * deviation / rng.uniform(1.5, 8.0), 0.8 * market.spot / reach)
+    return market, days, max(1.0, round(2.0 * step)) / 2.0 if step < 10.0 else float(round(step))
+
+
+def draw_spot(rng: random.Random) -> float:
+    """Return a price of an underlying in whole dollars, over two orders of magnitude."""
+    return float(round(log_uniform(rng, 25.0, 4000.0)))
+
+
+def draw_volatility(rng: random.Random) -> float:
+    """Return a volatility per year in whole percentage points."""
+    return round(log_uniform(rng, 0.1, 0.95), 2)
+
+
+def draw_days(rng: random.Random, volatility: float) -> int:
+    """Return days to expiry over which a deviation of the price is at most about a third."""
+    return round(log_uniform(rng, 15.0, min(400.0, DAYS_PER_YEAR * (0.35 / volatility) ** 2)))
+
+
+def draw_size(rng: random.Random, low: int = 2, high: int = 1500) -> int:
+    """Return a number of contracts; every order of magnitude is equally likely, so that no size is a good guess."""
+    return round(log_uniform(rng, low, high))
+
+
+def log_uniform(rng: random.Random, low: float, high: float) -> float:
+    """Return a number between the two whose logarithm is uniform."""
+    return math.exp(rng.uniform(math.log(low), math.log(high)))
+
+
+def draw_strike(rng: random.Random, spot: float, volatility: float, days: int) -> float:
+    """Return a strike in whole dollars within 1.8 deviations of the price at expiry."""
+    return float(round(spot * math.exp(rng.uniform(-1.8, 1.8) * volatility * math.sqrt(days / DAYS_PER_YEAR))))

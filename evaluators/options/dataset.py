@@ -12,9 +12,15 @@ from dataclasses import dataclass
 from evaluators.contract import Case, Json, Score, Section, SingleTurn
 from evaluators.options import scoring
 from evaluators.options.bank import PUBLISHED, TEMPLATES, select, sound
-from evaluators.options.problem import LEVEL_TOLERANCE, RELATIVE_TOLERANCE, Problem
+from evaluators.options.problem import (
+    LEVEL_TOLERANCE,
+    PROBABILITY_TOLERANCE,
+    RELATIVE_TOLERANCE,
+    UNLOCKING_FIGURES,
+    Problem,
+)
 
-VERSION = "1.0"
+VERSION = "1.1"
 VARIANTS = ("drawn", "as_published")
 OPTIONS = ("variant", "task_types")
 
@@ -55,7 +61,8 @@ class Options:
     def data_hash(self, options: Mapping[str, Json]) -> str:
         """Return the sha256 of the printed tasks and of fixed draws of every template, with the marking scheme."""
         _read_options(options)
-        rules = [VERSION, scoring.PASS_MARK, RELATIVE_TOLERANCE, LEVEL_TOLERANCE, [t.family for t in TEMPLATES]]
+        tolerances = [RELATIVE_TOLERANCE, LEVEL_TOLERANCE, PROBABILITY_TOLERANCE, UNLOCKING_FIGURES]
+        rules = [VERSION, scoring.PASS_MARK, *tolerances, [t.family for t in TEMPLATES]]
         probes = [_content(sound(template, random.Random(f"hash/{template.family}"))) for template in TEMPLATES]
         printed = [_content(question.build()) for question in PUBLISHED.values()]
         return hashlib.sha256(json.dumps([rules, probes, printed], sort_keys=True).encode()).hexdigest()

@@ -21,6 +21,10 @@ DIMENSIONS: tuple[Dimension, ...] = ("pnl", "greeks", "risk")
 RELATIVE_TOLERANCE = 0.05
 LEVEL_TOLERANCE = 0.002
 """For prices of the underlying (breakevens): 5% of a level would accept almost any level."""
+PROBABILITY_TOLERANCE = 0.005
+"""Absolute: 5% of a probability would accept a constant in half of the tasks."""
+UNLOCKING_FIGURES = 2
+"""Right figures, probabilities aside, before the legs count: one is right by luck now and then."""
 
 AS_OF = date(2024, 12, 31)
 """Everything that is needed stands in the task; a date is needed only because every task has one."""
@@ -29,11 +33,12 @@ _RULES = (
     "Reply with one JSON object with the keys pnl, greeks, strategy and risk (25 points each). Numbers are JSON "
     "numbers without units or thousands separators; losses are positive where the name says loss or value at risk, "
     "profits have their sign. A number is right within 5% of the exact value, or within the absolute margin given "
-    "with it, whichever is wider; a price level of the underlying within 0.2%, a volatility within 1%, a count exactly."
+    "with it, whichever is wider; a price level of the underlying within 0.2%, a volatility within 1%, a "
+    "probability within 0.005, a count exactly."
 )
 _LEGS = (
-    'Each leg is an object with "option_type" ("call", "put" or "stock"), "quantity" (whole contracts of 100 shares, or '
-    'shares of stock; positive bought, negative sold) and, for options, "strike" and "days_to_expiry".'
+    'Each leg is an object with "option_type" ("call", "put" or "stock"), "quantity" (whole contracts of 100 shares, '
+    'or shares of stock; positive bought, negative sold) and, for options, "strike" and "days_to_expiry".'
 )
 
 
@@ -53,6 +58,8 @@ class Figure:
         Relative error that is accepted.
     of_legs
         Whether it is computed from the legs that the reply chooses.
+    probability
+        Whether it is a probability: no sign of work, as most of them lie close together.
     """
 
     name: str
@@ -60,6 +67,7 @@ class Figure:
     floor: float
     tolerance: float = RELATIVE_TOLERANCE
     of_legs: bool = False
+    probability: bool = False
 
 
 Figures: TypeAlias = Mapping[Dimension, Sequence[Figure]]
@@ -82,13 +90,19 @@ class Requirement:
 
 
 def figures_beside_legs(figures: Figures) -> list[tuple[Dimension, Figure]]:
-    """Return the figures of which one has to be right before the legs count.
+    """Return the figures of which one has to be right, beside any other, before the legs count.
 
     They are those of the legs where several dimensions ask for such; otherwise all, as a dimension would count twice.
     """
-    asked = [(dimension, figure) for dimension in DIMENSIONS for figure in figures[dimension]]
+    asked = telling_figures(figures)
     of_legs = [(dimension, figure) for dimension, figure in asked if figure.of_legs]
     return of_legs if len({dimension for dimension, _ in of_legs}) > 1 else asked
+
+
+def telling_figures(figures: Figures) -> list[tuple[Dimension, Figure]]:
+    """Return the figures that show work when they are right: all but the probabilities."""
+    rows = [(dimension, figure) for dimension in DIMENSIONS for figure in figures[dimension]]
+    return [(dimension, figure) for dimension, figure in rows if not figure.probability]
 
 
 class Problem(ABC):
@@ -197,8 +211,8 @@ class Problem(ABC):
         if any(item.of_legs for items in figures.values() for item in items):
             lines.append("Figures that describe your position are checked against the legs that you give.")
         position = all(figure.of_legs for _, figure in figures_beside_legs(figures))
-        which = " that describes your position" if position else ""
-        lines.append(f"The legs count only when at least one figure{which} is right.")
+        which = " and one of them describes your position" if position else ""
+        lines.append(f"The legs count only when at least two different figures, probabilities aside, are right{which}.")
         return "\n".join(lines)
 
     def _schema(self) -> dict[str, Json]:

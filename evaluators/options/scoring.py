@@ -10,7 +10,16 @@ from evaluators.answers.tolerance import CLEAR_MARGINS
 from evaluators.contract import Json, Score
 from evaluators.options.chain import Position
 from evaluators.options.legs import read_legs
-from evaluators.options.problem import DIMENSIONS, Figure, Figures, Problem, figures_beside_legs
+from evaluators.options.problem import (
+    DIMENSIONS,
+    RELATIVE_TOLERANCE,
+    UNLOCKING_FIGURES,
+    Figure,
+    Figures,
+    Problem,
+    figures_beside_legs,
+    telling_figures,
+)
 
 PASS_MARK = 70.0
 
@@ -36,7 +45,7 @@ def judge(problem: Problem, text: str, *, printed: Mapping[str, Json]) -> Score:
         details[dimension] = notes
     if not _worked_out(figures, details):
         strategy_score = 0.0
-        strategy_notes.append({"requirement": "a right figure beside the legs", "met": False})
+        strategy_notes.append({"requirement": "two right figures beside the legs", "met": False})
     parts["strategy"] = strategy_score
     if printed:
         details["printed"] = dict(printed)
@@ -61,12 +70,25 @@ def _review(problem: Problem, given: Any) -> tuple[Position | None, float, list[
 
 
 def _worked_out(figures: Figures, details: Mapping[str, Any]) -> bool:
-    """Return whether a figure is right that 0 would not nearly be: legs alone can be found by trying them out."""
-    return any(
-        details[dimension][figure.name]["right"]
-        and abs(details[dimension][figure.name]["expected"]) > CLEAR_MARGINS * figure.floor
-        for dimension, figure in figures_beside_legs(figures)
-    )
+    """Return whether two different figures are right that 0 would not nearly be: legs alone can be found by trying.
+
+    One of them is of the position where several dimensions ask for such. Figures of the same size (what a spread costs
+    is what it can lose) are one.
+    """
+    right = [
+        (dimension, figure) for dimension, figure in telling_figures(figures) if _clear(figure, details[dimension])
+    ]
+    sizes: list[float] = []
+    for dimension, figure in right:
+        size = abs(details[dimension][figure.name]["expected"])
+        if not any(numbers_match(size, other, relative=RELATIVE_TOLERANCE, absolute=0.0) for other in sizes):
+            sizes.append(size)
+    return len(sizes) >= UNLOCKING_FIGURES and any(row in figures_beside_legs(figures) for row in right)
+
+
+def _clear(figure: Figure, notes: Mapping[str, Any]) -> bool:
+    note = notes[figure.name]
+    return bool(note["right"]) and abs(note["expected"]) > CLEAR_MARGINS * figure.floor
 
 
 def _compare(figures: Sequence[Figure], given: Any, truth: Mapping[str, float]) -> dict[str, dict[str, Json]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluators.options.problem import Figure
+from evaluators.options.problem import PROBABILITY_TOLERANCE, Figure
 
 CONVENTIONS = (
     "Conventions: European options on 100 shares a contract, Black-Scholes-Merton with the continuously compounded "
@@ -47,6 +47,11 @@ def attribution_figures(of: str) -> tuple[Figure, ...]:
         Figure("theta_pnl", "part due to theta, in dollars", 2.0),
         Figure("vega_pnl", "part due to vega, in dollars", 2.0),
     )
+
+
+def probability_figure(name: str, meaning: str) -> Figure:
+    """Return a probability of the chosen position, right within an absolute margin."""
+    return Figure(name, meaning, PROBABILITY_TOLERANCE, 0.0, of_legs=True, probability=True)
 
 
 def shock_figure(name: str, event: str, *, of: str = "your position", margin: float = 5.0) -> Figure:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from evaluators.options import DATASET
 from evaluators.options.bank import TEMPLATES, sound
 from evaluators.options.chain import Holding
+from evaluators.options.problem import RELATIVE_TOLERANCE
 from evaluators.options.scoring import combine, judge
 from evaluators.options.tasks.collar import Collar
 from evaluators.options.valuation import cash_paid
@@ -140,7 +141,7 @@ def rewrite(text, change):
     reply = json.loads(text)
     for dimension in ("pnl", "greeks", "risk"):
         for name, number in reply[dimension].items():
-            level = "breakeven" in name or name.endswith("_volatility") or name == "spreads"
+            level = "breakeven" in name or name.endswith("_volatility") or name in ("spreads", "probability_of_profit")
             reply[dimension][name] = number if level else change(number)
     return json.dumps(reply)
 
@@ -157,20 +158,40 @@ def test_a_wrong_sign_scale_or_type_earns_nothing_for_the_figures(drawn, change)
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.family)
-def test_right_legs_count_once_a_figure_of_theirs_is_right(template):
+def test_right_legs_count_once_two_figures_are_right_and_one_of_them_is_theirs(template):
     problem = sound(template, random.Random(4))
     perfect = json.loads(problem.perfect_reply())
     asked = [(dimension, figure) for dimension, figures in problem.figures().items() for figure in figures]
     of_legs = [row for row in asked if row[1].of_legs]
     counting = of_legs if len({dimension for dimension, _ in of_legs}) > 1 else asked
     zeros = {dimension: dict.fromkeys(perfect[dimension], 0.0) for dimension in ("pnl", "greeks", "risk")}
-    assert judge(problem, json.dumps(perfect | zeros), printed={}).value == 0.0
-    for dimension, figure in asked:
+
+    def verdict(*rows):
         reply = copy.deepcopy(perfect | zeros)
-        reply[dimension][figure.name] = perfect[dimension][figure.name]
-        verdict = judge(problem, json.dumps(reply), printed={})
-        assert verdict.parts[dimension] > 0.0
-        assert verdict.parts["strategy"] == (100.0 if (dimension, figure) in counting else 0.0), figure.name
+        for dimension, figure in rows:
+            reply[dimension][figure.name] = perfect[dimension][figure.name]
+        return judge(problem, json.dumps(reply), printed={})
+
+    assert verdict().value == 0.0
+    for row in asked:
+        alone = verdict(row)
+        assert alone.parts[row[0]] > 0.0 and alone.parts["strategy"] == 0.0, row[1].name
+    for row, other in random.Random(1).sample([*itertools.combinations(asked, 2)], 12):
+        first, second = (abs(perfect[dimension][figure.name]) for dimension, figure in (row, other))
+        two = abs(first - second) > RELATIVE_TOLERANCE * max(first, second)
+        shown = not row[1].probability and not other[1].probability and (row in counting or other in counting)
+        assert verdict(row, other).parts["strategy"] == (100.0 if two and shown else 0.0), (row[1].name, other[1].name)
+
+
+@pytest.mark.parametrize("family", ["iron_condor", "debit_spread"])
+def test_a_probability_is_right_within_half_a_point_and_no_more(family):
+    case = one(family, seed=3)
+    perfect = gold(case)
+    for error, right in ((0.0049, True), (-0.0049, True), (0.0051, False), (-0.0051, False)):
+        reply = copy.deepcopy(perfect)
+        reply["pnl"]["probability_of_profit"] += error
+        assert score(case, json.dumps(reply)).details["pnl"]["probability_of_profit"]["right"] is right
+    assert "a probability within 0.005" in case.task.answer_format
 
 
 def test_legs_chosen_so_that_a_figure_is_about_zero_earn_no_strategy_beside_zeros():

@@ -9,7 +9,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evaluators.contract import Json
-from evaluators.options.chain import Holding, Kind, Position, Series, Underlying, draw_market, quoted_series
+from evaluators.options.chain import (
+    Holding,
+    Kind,
+    Position,
+    Series,
+    Underlying,
+    draw_market,
+    draw_size,
+    log_uniform,
+    quoted_series,
+)
 from evaluators.options.problem import Figure, Figures, Problem, Requirement, Values, written
 from evaluators.options.valuation import Greeks, Shock, cash_paid, daily_value_at_risk, greeks, profits
 from evaluators.options.wording import CHAIN_CONVENTIONS, VALUE_AT_RISK, greek_figures, percent
@@ -34,7 +44,7 @@ class BookHedge(Problem):
     @classmethod
     def draw(cls, rng: random.Random) -> BookHedge:
         """Draw a market, a chain with one expiry, and a book of four legs in it."""
-        market, days, step = draw_market(rng)
+        market, days, step = draw_market(rng, reach=3)
         centre = round(market.spot / step) * step
         strikes = [centre + step * k for k in range(-3, 4)]
         kinds: list[Kind] = ["put"] * 7
@@ -42,10 +52,8 @@ class BookHedge(Problem):
         slope = -rng.uniform(0.05, 0.2)
         series = quoted_series(market, kinds=kinds, strikes=strikes * 2, days=[days] * 14, slope=slope)
         lean = rng.choice([-1, 1])
-        book = tuple(
-            Holding(item, lean * rng.choice([-1, 1, 1, 1]) * rng.randint(5, 40)) for item in rng.sample(series, 4)
-        )
-        return cls(market=market, series=series, book=book, move=rng.randint(3, 8) / 100)
+        book = tuple(Holding(item, lean * rng.choice([-1, 1, 1, 1]) * draw_size(rng)) for item in rng.sample(series, 4))
+        return cls(market=market, series=series, book=book, move=round(log_uniform(rng, 0.02, 0.15), 3))
 
     @cached_property
     def held(self) -> Greeks:

@@ -17,6 +17,8 @@ from evaluators.options.chain import (
     Series,
     Underlying,
     draw_market,
+    draw_size,
+    log_uniform,
     quoted_series,
 )
 from evaluators.options.problem import LEVEL_TOLERANCE, Figure, Figures, Problem, Requirement, Values
@@ -43,7 +45,7 @@ class Collar(Problem):
     @classmethod
     def draw(cls, rng: random.Random) -> Collar:
         """Draw a market, a chain of puts below and calls above the spot, and the collar that sets the limits."""
-        market, days, step = draw_market(rng)
+        market, days, step = draw_market(rng, reach=7)
         centre = round(market.spot / step) * step
         strikes = [centre + step * k for k in (*range(-7, 0), *range(1, 8))]
         kinds: list[Kind] = ["put"] * 7
@@ -52,10 +54,10 @@ class Collar(Problem):
         return cls(
             market=market,
             series=quoted_series(market, kinds=kinds, strikes=strikes, days=[days] * 14, slope=slope),
-            lots=rng.randint(3, 60),
-            put=rng.randint(2, 5),
-            call=rng.randint(8, 11),
-            fall=rng.randint(8, 16) / 100,
+            lots=draw_size(rng),
+            put=rng.randint(0, 6),
+            call=rng.randint(7, 13),
+            fall=round(log_uniform(rng, 0.03, 0.3), 3),
         )
 
     @property

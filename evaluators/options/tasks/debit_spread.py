@@ -9,7 +9,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evaluators.contract import Json
-from evaluators.options.chain import Holding, Kind, Position, Series, Underlying, draw_market, quoted_series
+from evaluators.options.chain import (
+    Holding,
+    Kind,
+    Position,
+    Series,
+    Underlying,
+    draw_market,
+    draw_size,
+    log_uniform,
+    quoted_series,
+)
 from evaluators.options.problem import LEVEL_TOLERANCE, Figure, Figures, Problem, Requirement, Values
 from evaluators.options.valuation import (
     Shock,
@@ -19,7 +29,10 @@ from evaluators.options.valuation import (
     profits,
     with_implied_volatility,
 )
-from evaluators.options.wording import CHAIN_CONVENTIONS, greek_figures, percent, shock_figure
+from evaluators.options.wording import CHAIN_CONVENTIONS, greek_figures, percent, probability_figure, shock_figure
+
+REACH = 8
+"""Strikes of the chain on either side of the spot."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,21 +52,24 @@ class DebitSpread(Problem):
     @classmethod
     def draw(cls, rng: random.Random) -> DebitSpread:
         """Draw a market, a chain of calls or puts, and the spread that sets the limits."""
-        market, days, step = draw_market(rng)
+        market, days, step = draw_market(rng, reach=REACH)
         kind: Kind = rng.choice(("call", "put"))
         centre = round(market.spot / step) * step
-        strikes = [centre + step * k for k in range(-5, 6)]
+        strikes = [centre + step * k for k in range(-REACH, REACH + 1)]
         slope = -rng.uniform(0.05, 0.2)
-        series = quoted_series(market, kinds=[kind] * 11, strikes=strikes, days=[days] * 11, slope=slope)
-        near, width = 5 + rng.randint(-1, 2), rng.randint(2, 3)
-        bought = near if kind == "call" else 10 - near
+        series = quoted_series(
+            market, kinds=[kind] * len(strikes), strikes=strikes, days=[days] * len(strikes), slope=slope
+        )
+        width = rng.randint(1, 6)
+        near = rng.randint(REACH - 4, min(REACH + 4, 2 * REACH - width))
+        bought = near if kind == "call" else 2 * REACH - near
         return cls(
             market=market,
             series=series,
-            contracts=rng.randint(3, 30),
+            contracts=draw_size(rng),
             bought=bought,
             sold=bought + (width if kind == "call" else -width),
-            move=rng.randint(3, 9) / 100,
+            move=round(log_uniform(rng, 0.02, 0.15), 3),
         )
 
     @property
@@ -120,7 +136,7 @@ class DebitSpread(Problem):
                 Figure("cost", "cash paid for the position in dollars", 1.0, of_legs=True),
                 Figure("max_profit", "largest profit at expiry in dollars", 1.0, of_legs=True),
                 Figure("breakeven", "stock price at expiry of no profit", 0.01, LEVEL_TOLERANCE, of_legs=True),
-                Figure("probability_of_profit", probability, 0.005, of_legs=True),
+                probability_figure("probability_of_profit", probability),
             ),
             "greeks": greek_figures("your position", self.contracts),
             "risk": (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluators.contract import Json
-from evaluators.options.chain import CONTRACT_SIZE, Holding, Position
+from evaluators.options.chain import CONTRACT_SIZE, Holding, Position, draw_size, draw_spot, log_uniform
 from evaluators.options.problem import Figure, Figures, Problem, Requirement, Values
 from evaluators.options.wording import percent
 from pricing import risk
@@ -31,13 +31,18 @@ class Line:
         return self.contracts * CONTRACT_SIZE * self.delta
 
 
+def draw_daily_volatility(rng: random.Random) -> float:
+    """Return a volatility per day, in hundredths of a percentage point."""
+    return round(log_uniform(rng, 0.005, 0.06), 4)
+
+
 def draw_lines(rng: random.Random, spot: float) -> tuple[Line, ...]:
     """Return three lines of calls and puts, bought and sold."""
     lines = []
     for kind, sign in rng.sample([("call", 1), ("call", 1), ("put", -1), ("put", -1)], 3):
-        strike = round(spot * rng.uniform(0.92, 1.08))
-        contracts = rng.choice([-1, 1]) * rng.randint(3, 40)
-        lines.append(Line(f"{strike} {kind}", contracts, sign * rng.randint(12, 72) / 100))
+        strike = round(spot * rng.uniform(0.8, 1.25))
+        contracts = rng.choice([-1, 1]) * draw_size(rng)
+        lines.append(Line(f"{strike} {kind}", contracts, sign * rng.randint(4, 96) / 100))
     return tuple(lines)
 
 
@@ -158,10 +163,10 @@ class NetDelta(DeltaBook):
     @classmethod
     def draw(cls, rng: random.Random) -> NetDelta:
         """Draw the book."""
-        spot = float(rng.randint(60, 620))
+        spot = draw_spot(rng)
         lines = draw_lines(rng, spot)
-        volatility = rng.randint(80, 350) / 10_000
-        move = rng.choice([-1, 1]) * rng.randint(10, 45) / 1000
+        volatility = draw_daily_volatility(rng)
+        move = rng.choice([-1, 1]) * round(log_uniform(rng, 0.005, 0.08), 3)
         return cls(spot=spot, shares=0, lines=lines, daily_volatility=volatility, move=move)
 
     def wanted(self) -> str:
@@ -192,14 +197,14 @@ class ValueAtRiskLimit(DeltaBook):
     @classmethod
     def draw(cls, rng: random.Random) -> ValueAtRiskLimit:
         """Draw the book."""
-        spot = float(rng.randint(60, 620))
+        spot = draw_spot(rng)
         return cls(
             spot=spot,
             lines=draw_lines(rng, spot),
-            shares=rng.randint(-12, 12) * 100,
-            daily_volatility=rng.randint(80, 350) / 10_000,
-            fraction=rng.uniform(0.3, 0.7),
-            move=rng.choice([-1, 1]) * rng.randint(10, 45) / 1000,
+            shares=rng.choice([-1, 1]) * 100 * draw_size(rng, 1),
+            daily_volatility=draw_daily_volatility(rng),
+            fraction=rng.uniform(0.1, 0.8),
+            move=rng.choice([-1, 1]) * round(log_uniform(rng, 0.005, 0.08), 3),
         )
 
     @property

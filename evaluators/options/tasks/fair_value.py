@@ -9,7 +9,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evaluators.contract import Json
-from evaluators.options.chain import Holding, Position, Series, Underlying
+from evaluators.options.chain import (
+    Holding,
+    Position,
+    Series,
+    Underlying,
+    draw_days,
+    draw_size,
+    draw_spot,
+    draw_strike,
+    draw_volatility,
+    log_uniform,
+)
 from evaluators.options.problem import LEVEL_TOLERANCE, Figure, Figures, Problem, Requirement, Values
 from evaluators.options.valuation import (
     Shock,
@@ -44,22 +55,21 @@ class FairValue(Problem):
     @classmethod
     def draw(cls, rng: random.Random) -> FairValue:
         """Draw the parameters."""
-        spot = float(rng.randint(40, 460))
-        strike = round(spot * rng.uniform(0.93, 1.09))
-        volatility = rng.randint(16, 62) / 100
-        days = rng.randint(20, 200)
-        reach = 1 + volatility * math.sqrt(days / 365) * rng.uniform(1.1, 1.8)
+        spot, volatility = draw_spot(rng), draw_volatility(rng)
+        days = draw_days(rng, volatility)
+        strike = draw_strike(rng, spot, volatility, days)
+        reach = 1 + volatility * math.sqrt(days / 365) * rng.uniform(0.5, 3.0)
         return cls(
             spot=spot,
-            strike=float(strike),
+            strike=strike,
             days=days,
             rate=rng.randint(4, 22) / 400,
             dividend_yield=rng.randint(0, 12) / 400,
             volatility=volatility,
-            contracts=rng.randint(3, 30),
-            synthetic_shares=100 * rng.choice([-1, 1]) * rng.randint(3, 25),
+            contracts=draw_size(rng),
+            synthetic_shares=100 * rng.choice([-1, 1]) * draw_size(rng),
             end_price=float(round(strike * reach)),
-            fall=rng.randint(4, 12) / 100,
+            fall=round(log_uniform(rng, 0.02, 0.25), 3),
         )
 
     @cached_property

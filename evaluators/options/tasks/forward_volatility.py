@@ -8,7 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evaluators.contract import Json
-from evaluators.options.chain import Holding, Position, Series, Underlying, draw_market, quoted_series
+from evaluators.options.chain import (
+    Holding,
+    Position,
+    Series,
+    Underlying,
+    draw_market,
+    draw_size,
+    log_uniform,
+    quoted_series,
+)
 from evaluators.options.problem import Figure, Figures, Problem, Requirement, Values
 from evaluators.options.valuation import Shock, cash_paid, greeks, profits
 from evaluators.options.wording import CHAIN_CONVENTIONS, greek_figures, percent, shock_figure
@@ -31,19 +40,19 @@ class ForwardVolatility(Problem):
     @classmethod
     def draw(cls, rng: random.Random) -> ForwardVolatility:
         """Draw two calls at the money and a belief about the volatility between their expiries."""
-        market, days, _ = draw_market(rng)
-        days_back = days + rng.randint(30, 120)
-        later = replace(market, volatility=round(market.volatility + rng.choice([-1, 1]) * rng.uniform(0.01, 0.05), 4))
+        market, days, _ = draw_market(rng, reach=1)
+        days_back = days + round(log_uniform(rng, 15, 250))
+        later = replace(market, volatility=round(market.volatility * math.exp(rng.uniform(-0.25, 0.25)), 4))
         front = quoted_series(market, kinds=["call"], strikes=[market.spot], days=[days])[0]
         back = quoted_series(later, kinds=["call"], strikes=[market.spot], days=[days_back])[0]
-        surprise = rng.choice([-1, 1]) * rng.uniform(0.03, 0.07)
+        surprise = rng.choice([-1, 1]) * log_uniform(rng, 0.04, 0.6) * forward_volatility(front, back)
         return cls(
             market=market,
             front=front,
             back=back,
             believed=round(forward_volatility(front, back) + surprise, 3),
-            contracts=rng.randint(4, 40),
-            move=rng.randint(5, 12) / 100,
+            contracts=draw_size(rng),
+            move=round(log_uniform(rng, 0.02, 0.2), 3),
         )
 
     @property

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evaluators.contract import Json
-from evaluators.options.chain import Holding, Kind, Position, Series, Underlying, quoted_series
+from evaluators.options.chain import (
+    Holding,
+    Kind,
+    Position,
+    Series,
+    Underlying,
+    draw_market,
+    draw_size,
+    quoted_series,
+)
 from evaluators.options.problem import LEVEL_TOLERANCE, Figure, Figures, Problem, Requirement, Values
 from evaluators.options.valuation import (
     Shock,
@@ -19,7 +28,10 @@ from evaluators.options.valuation import (
     profits,
     with_implied_volatility,
 )
-from evaluators.options.wording import CHAIN_CONVENTIONS, greek_figures, percent, shock_figure
+from evaluators.options.wording import CHAIN_CONVENTIONS, greek_figures, percent, probability_figure, shock_figure
+
+REACH = 10
+"""Strikes of the chain on either side of the spot."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,27 +54,21 @@ class IronCondor(Problem):
     @classmethod
     def draw(cls, rng: random.Random) -> IronCondor:
         """Draw a market, its chain and a condor that sets the limits."""
-        market = Underlying(
-            spot=float(rng.randint(80, 900)),
-            rate=rng.randint(4, 22) / 400,
-            dividend_yield=rng.randint(0, 8) / 400,
-            volatility=rng.randint(15, 40) / 100,
-        )
-        days = rng.randint(25, 60)
+        market, days, step = draw_market(rng, reach=REACH)
         deviation = market.volatility * math.sqrt(days / 365)
-        step = max(1.0, float(round(market.spot * deviation / 4)))
         centre = round(market.spot / step) * step
-        strikes = [centre + step * k for k in (*range(-8, 0), *range(1, 9))]
-        kinds: list[Kind] = ["put"] * 8
-        kinds += ["call"] * 8
+        strikes = [centre + step * k for k in (*range(-REACH, 0), *range(1, REACH + 1))]
+        kinds: list[Kind] = ["put"] * REACH
+        kinds += ["call"] * REACH
         slope = -rng.uniform(0.05, 0.25)
-        series = quoted_series(market, kinds=kinds, strikes=strikes, days=[days] * 16, slope=slope)
-        short_put, short_call, width = rng.randint(3, 5), 8 + rng.randint(2, 4), rng.randint(1, 2)
+        series = quoted_series(market, kinds=kinds, strikes=strikes, days=[days] * len(strikes), slope=slope)
+        width = rng.randint(1, 5)
+        short_put, short_call = rng.randint(width, REACH - 1), REACH + rng.randint(0, REACH - 1 - width)
         return cls(
             market=market,
             series=series,
-            contracts=rng.randint(2, 20),
-            move=round(deviation * rng.uniform(1.0, 1.6), 2),
+            contracts=draw_size(rng),
+            move=round(deviation * rng.uniform(0.5, 2.0), 3),
             reference=(short_put - width, short_put, short_call, short_call + width),
             room=rng.uniform(0.08, 0.25),
         )
@@ -96,6 +102,11 @@ class IronCondor(Problem):
             "stress": math.ceil(-min(self._stressed(solution)) * wider / 5) * 5,
             "probability": math.floor(100 * (probability - self.room / 2)) / 100,
         }
+
+    def is_sound(self) -> bool:
+        """Return whether, besides, each of the four limits excludes something."""
+        allowed = self.allowed
+        return allowed["credit"] > 0 and allowed["stress"] > 0 and allowed["probability"] > 0 and super().is_sound()
 
     def _stressed(self, position: Position) -> list[float]:
         return profits(position, self.market, [Shock(spot_change=-self.move), Shock(spot_change=self.move)])
@@ -135,7 +146,7 @@ class IronCondor(Problem):
                 Figure("max_loss", "largest loss at expiry in dollars", 1.0, of_legs=True),
                 Figure("breakeven_low", "lower breakeven", 0.01, LEVEL_TOLERANCE, of_legs=True),
                 Figure("breakeven_high", "upper breakeven", 0.01, LEVEL_TOLERANCE, of_legs=True),
-                Figure("probability_of_profit", "as a decimal fraction", 0.005, of_legs=True),
+                probability_figure("probability_of_profit", "as a decimal fraction"),
             ),
             "greeks": greek_figures("your position", self.contracts),
             "risk": (

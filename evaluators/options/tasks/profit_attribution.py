@@ -9,7 +9,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evaluators.contract import Json
-from evaluators.options.chain import CONTRACT_SIZE, Holding, Position, Series, Underlying
+from evaluators.options.chain import (
+    CONTRACT_SIZE,
+    Holding,
+    Position,
+    Series,
+    Underlying,
+    draw_days,
+    draw_size,
+    draw_spot,
+    draw_strike,
+    draw_volatility,
+    log_uniform,
+)
 from evaluators.options.problem import Figure, Figures, Problem, Requirement, Values
 from evaluators.options.valuation import TRADING_DAYS_PER_YEAR, daily_value_at_risk, model_price, per_share_greeks
 from evaluators.options.wording import attribution_figures, percent
@@ -43,11 +55,11 @@ class ProfitAttribution(Problem):
     @classmethod
     def draw(cls, rng: random.Random) -> ProfitAttribution:
         """Draw a market before and after; the Greeks are the engine's, rounded."""
-        spot = float(rng.randint(50, 500))
-        strike = float(round(spot * rng.uniform(0.97, 1.05)))
-        volatility, days, passed = rng.randint(18, 55) / 100, rng.randint(30, 90), rng.randint(2, 9)
-        points = rng.choice([-1, 1]) * rng.randint(10, 45) / 10
-        spot_after = round(spot * (1 + rng.choice([-1, 1]) * rng.uniform(0.02, 0.07)), 2)
+        spot, volatility, passed = draw_spot(rng), draw_volatility(rng), round(log_uniform(rng, 1, 12))
+        days = passed + draw_days(rng, volatility)
+        strike = draw_strike(rng, spot, volatility, days)
+        points = rng.choice([-1, 1]) * round(100 * volatility * log_uniform(rng, 0.01, 0.3), 1)
+        spot_after = round(spot * (1 + rng.choice([-1, 1]) * log_uniform(rng, 0.01, 0.15)), 2)
         market = Underlying(spot=spot, rate=RATE, dividend_yield=0.0, volatility=volatility)
         later_market = Underlying(spot=spot_after, rate=RATE, dividend_yield=0.0, volatility=volatility)
         call = Series(kind="call", strike=strike, days=days, price=0.0, volatility=volatility)
@@ -65,8 +77,8 @@ class ProfitAttribution(Problem):
             gamma=round(per_share["gamma"], 5),
             theta_per_day=round(per_share["theta_per_day"], 4),
             vega_per_point=round(per_share["vega_per_point"], 4),
-            contracts=rng.randint(3, 40),
-            daily_volatility=rng.randint(90, 320) / 10_000,
+            contracts=draw_size(rng),
+            daily_volatility=round(log_uniform(rng, 0.005, 0.06), 4),
         )
 
     @property

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from evaluators.contract import Json
-from evaluators.options.chain import Holding, Position, Series, Underlying
+from evaluators.options.chain import (
+    Holding,
+    Position,
+    Series,
+    Underlying,
+    draw_days,
+    draw_size,
+    draw_spot,
+    draw_strike,
+    draw_volatility,
+    log_uniform,
+)
 from evaluators.options.problem import Figure, Figures, Problem, Requirement, Values
 from evaluators.options.valuation import Shock, greeks, model_price, per_share_greeks, profits
 from evaluators.options.wording import CONVENTIONS, PER_SHARE_GREEKS, percent, shock_figure
@@ -36,11 +48,10 @@ class QuotedOption(Problem):
     @classmethod
     def draw(cls, rng: random.Random) -> QuotedOption:
         """Draw the parameters; the quote implies a volatility well away from the believed one."""
-        spot = float(rng.randint(60, 620))
-        strike = float(round(spot * rng.uniform(0.96, 1.06)))
-        believed = rng.randint(22, 60) / 100
-        implied = believed + rng.choice([-1, 1]) * rng.uniform(0.05, 0.11)
-        days, rate, dividend_yield = rng.randint(25, 120), rng.randint(6, 22) / 400, rng.randint(0, 8) / 400
+        spot, believed = draw_spot(rng), draw_volatility(rng)
+        implied = believed * math.exp(rng.choice([-1, 1]) * log_uniform(rng, 0.08, 0.6))
+        days, rate, dividend_yield = draw_days(rng, believed), rng.randint(4, 24) / 400, rng.randint(0, 12) / 400
+        strike = draw_strike(rng, spot, believed, days)
         market = Underlying(spot=spot, rate=rate, dividend_yield=dividend_yield, volatility=implied)
         series = Series(kind="call", strike=strike, days=days, price=0.0, volatility=implied)
         return cls(
@@ -51,8 +62,8 @@ class QuotedOption(Problem):
             dividend_yield=dividend_yield,
             believed_volatility=believed,
             quote=round(model_price(market, series), 2),
-            contracts=rng.randint(5, 40),
-            move=rng.randint(4, 9) / 100,
+            contracts=draw_size(rng),
+            move=round(log_uniform(rng, 0.02, 0.15), 3),
         )
 
     @cached_property

@@ -8,7 +8,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evaluators.contract import Json
-from evaluators.options.chain import Holding, Kind, Position, Series, Underlying
+from evaluators.options.chain import (
+    Holding,
+    Kind,
+    Position,
+    Series,
+    Underlying,
+    draw_days,
+    draw_size,
+    draw_spot,
+    draw_strike,
+    draw_volatility,
+    log_uniform,
+)
 from evaluators.options.problem import Figure, Figures, Problem, Requirement, Values
 from evaluators.options.valuation import Shock, daily_value_at_risk, greeks, model_price, per_share_greeks, profits
 from evaluators.options.wording import CONVENTIONS, PER_SHARE_GREEKS, VALUE_AT_RISK, percent, shock_figure
@@ -39,18 +51,19 @@ class SingleOption(Problem):
     @classmethod
     def draw(cls, rng: random.Random) -> SingleOption:
         """Draw the parameters."""
-        spot = float(rng.randint(40, 480))
+        spot, volatility = draw_spot(rng), draw_volatility(rng)
+        days = draw_days(rng, volatility)
         return cls(
             spot=spot,
-            strike=float(round(spot * rng.uniform(0.94, 1.07))),
-            days=rng.randint(15, 150),
+            strike=draw_strike(rng, spot, volatility, days),
+            days=days,
             rate=rng.randint(6, 24) / 400,
             dividend_yield=rng.randint(4, 24) / 400,
-            volatility=rng.randint(16, 60) / 100,
+            volatility=volatility,
             kind=rng.choice(("call", "put")),
-            contracts=rng.randint(4, 50),
-            move=rng.choice([-1, 1]) * rng.randint(3, 8) / 100,
-            days_passed=rng.randint(1, 6),
+            contracts=draw_size(rng),
+            move=rng.choice([-1, 1]) * round(log_uniform(rng, 0.01, 0.15), 3),
+            days_passed=round(log_uniform(rng, 1, 12)),
         )
 
     @cached_property

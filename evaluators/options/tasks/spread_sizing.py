@@ -9,13 +9,25 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evaluators.contract import Json
-from evaluators.options.chain import Holding, Position, Series, Underlying, draw_market, quoted_series
+from evaluators.options.chain import (
+    CONTRACT_SIZE,
+    Holding,
+    Position,
+    Series,
+    Underlying,
+    draw_market,
+    draw_size,
+    log_uniform,
+    quoted_series,
+)
 from evaluators.options.problem import LEVEL_TOLERANCE, Figure, Figures, Problem, Requirement, Values
 from evaluators.options.valuation import Shock, cash_paid, greeks, payoff, profits, with_implied_volatility
 from evaluators.options.wording import CHAIN_CONVENTIONS, greek_figures, percent
 from pricing.strategy import Analysis
 
 VOLATILITY_JUMP = 0.05
+REACH = 9
+"""Strikes below the spot that the two puts are drawn from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,19 +47,23 @@ class SpreadSizing(Problem):
     @classmethod
     def draw(cls, rng: random.Random) -> SpreadSizing:
         """Draw a market and two puts below the spot."""
-        market, days, step = draw_market(rng)
+        market, days, step = draw_market(rng, reach=REACH)
         centre = round(market.spot / step) * step
-        strikes = [centre + step * k for k in range(-6, 0)]
+        strikes = [centre + step * k for k in range(-REACH, 0)]
         slope = -rng.uniform(0.05, 0.2)
-        chain = quoted_series(market, kinds=["put"] * 6, strikes=strikes, days=[days] * 6, slope=slope)
-        short = rng.randint(3, 5)
+        chain = quoted_series(market, kinds=["put"] * REACH, strikes=strikes, days=[days] * REACH, slope=slope)
+        width = rng.randint(1, 5)
+        short = rng.randint(width, REACH - 1)
+        low, high = chain[short - width], chain[short]
+        size, fraction = draw_size(rng, 8), round(log_uniform(rng, 0.005, 0.1), 4)
+        loss = (size + 0.5) * max(1.0, CONTRACT_SIZE * (high.strike - low.strike - high.price + low.price))
         return cls(
             market=market,
-            low=chain[short - rng.randint(1, 2)],
-            high=chain[short],
-            account=float(rng.randint(8, 90) * 10_000),
-            risk_fraction=rng.randint(4, 12) / 200,
-            fall=rng.randint(5, 12) / 100,
+            low=low,
+            high=high,
+            account=float(round(loss / fraction)),
+            risk_fraction=fraction,
+            fall=round(log_uniform(rng, 0.02, 0.25), 3),
         )
 
     @property

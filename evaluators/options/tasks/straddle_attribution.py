@@ -9,7 +9,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evaluators.contract import Json
-from evaluators.options.chain import Holding, Kind, Position, Series, Underlying, draw_market, quoted_series
+from evaluators.options.chain import (
+    Holding,
+    Kind,
+    Position,
+    Series,
+    Underlying,
+    draw_market,
+    draw_size,
+    log_uniform,
+    quoted_series,
+)
 from evaluators.options.problem import Figure, Figures, Problem, Requirement, Values
 from evaluators.options.valuation import Greeks, Shock, greeks, profits
 from evaluators.options.wording import CHAIN_CONVENTIONS, attribution_figures, greek_figures, percent
@@ -33,19 +43,19 @@ class StraddleAttribution(Problem):
     @classmethod
     def draw(cls, rng: random.Random) -> StraddleAttribution:
         """Draw a market, the straddle, wings to hedge with, and what happened."""
-        market, days, step = draw_market(rng)
+        market, days, step = draw_market(rng, reach=6)
         centre = round(market.spot / step) * step
-        strikes = [centre, centre, centre - 2 * step, centre + 2 * step]
+        strikes = [centre, centre, centre - rng.randint(1, 6) * step, centre + rng.randint(1, 6) * step]
         kinds: list[Kind] = ["call", "put", "put", "call"]
         slope = -rng.uniform(0.05, 0.2)
         call, put, low, high = quoted_series(market, kinds=kinds, strikes=strikes, days=[days] * 4, slope=slope)
         return cls(
             market=market,
             series=(call, put, low, high),
-            contracts=rng.choice([-1, 1]) * rng.randint(5, 40),
-            spot_change=rng.choice([-1, 1]) * rng.randint(20, 60) / 1000,
-            volatility_change=rng.choice([-1, 1]) * rng.randint(10, 50) / 1000,
-            days_passed=rng.randint(2, 9),
+            contracts=rng.choice([-1, 1]) * draw_size(rng, 4),
+            spot_change=rng.choice([-1, 1]) * round(log_uniform(rng, 0.01, 0.15), 3),
+            volatility_change=rng.choice([-1, 1]) * round(market.volatility * log_uniform(rng, 0.02, 0.3), 3),
+            days_passed=round(log_uniform(rng, 1, 12)),
         )
 
     @property

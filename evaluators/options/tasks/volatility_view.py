@@ -11,7 +11,17 @@ from functools import cached_property
 import numpy as np
 
 from evaluators.contract import Json
-from evaluators.options.chain import Holding, Kind, Position, Series, Underlying, draw_market, quoted_series
+from evaluators.options.chain import (
+    Holding,
+    Kind,
+    Position,
+    Series,
+    Underlying,
+    draw_market,
+    draw_size,
+    log_uniform,
+    quoted_series,
+)
 from evaluators.options.problem import LEVEL_TOLERANCE, Figure, Figures, Problem, Requirement, Values
 from evaluators.options.valuation import TRADING_DAYS_PER_YEAR, Shock, greeks, payoff, profits
 from evaluators.options.wording import CHAIN_CONVENTIONS, greek_figures, percent, shock_figure
@@ -39,8 +49,8 @@ class VolatilityView(Problem):
     @classmethod
     def draw(cls, rng: random.Random) -> VolatilityView:
         """Draw closes whose volatility lies well away from the implied one, and a chain around the last close."""
-        market, days, step = draw_market(rng)
-        target = market.volatility * rng.choice([rng.uniform(0.5, 0.72), rng.uniform(1.35, 1.8)])
+        market, days, step = draw_market(rng, reach=5)
+        target = market.volatility * rng.choice([log_uniform(rng, 0.3, 0.75), log_uniform(rng, 1.3, 3.0)])
         centre = round(market.spot / step) * step
         strikes = [centre + step * k for k in range(-5, 6)]
         kinds: list[Kind] = ["put"] * 11
@@ -50,8 +60,8 @@ class VolatilityView(Problem):
             market=market,
             series=quoted_series(market, kinds=kinds, strikes=strikes * 2, days=[days] * 22, slope=slope),
             closes=draw_closes(rng, last=market.spot, volatility=target),
-            contracts=rng.randint(3, 25),
-            move=round(market.volatility * math.sqrt(days / 365) * rng.uniform(0.9, 1.4), 2),
+            contracts=draw_size(rng),
+            move=round(market.volatility * math.sqrt(days / 365) * rng.uniform(0.5, 2.0), 3),
             room=rng.uniform(0.08, 0.25),
         )
 
