@@ -63,6 +63,12 @@ def checked_cases(config: RunConfig) -> list[Case]:
         redistribute(config.weights, sorted({case.task.section for case in cases}))
     except ValueError as error:
         raise ConfigError(str(error)) from error
+    for number, case in enumerate(cases, start=1):
+        try:
+            if case.check is not None:
+                case.check()
+        except ValueError as error:
+            raise ConfigError(f"task {number} of {len(cases)} ({case.task.task_id}): {error}") from error
     return cases
 
 

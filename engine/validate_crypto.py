@@ -82,6 +82,10 @@ def policies(repeats: int, seed: int) -> list[tuple[str, Callable[[Any, int], An
         ("flat", lambda session, repeat: crypto.flat(), 1),
         ("long", lambda session, repeat: crypto.long(), 1),
         ("short", lambda session, repeat: crypto.short(), 1),
+        ("funding", lambda session, repeat: crypto.by_funding(1.0), 1),
+        ("funding_opposite", lambda session, repeat: crypto.by_funding(-1.0), 1),
+        ("unmirrored_long", lambda session, repeat: crypto.unmirrored(1.0), 1),
+        ("unmirrored_short", lambda session, repeat: crypto.unmirrored(-1.0), 1),
         ("random", lambda session, repeat: crypto.at_random(seed + 1000 * repeat + 1), repeats),
         ("replay", lambda session, repeat: crypto.replay(session), 1),
         ("stop_cheat", lambda session, repeat: crypto.stop_cheat(), 1),
@@ -134,13 +138,16 @@ def sessions(data: str | Path | None, *, windows: int, seed: int) -> list[Callab
 
 
 def shares(groups: dict[tuple[float, int], list[Any]], windows: int, seed: int) -> list[list[Any]]:
-    """Return up to ``windows`` places drawn from the groups, smaller groups whole, the rest in equal shares."""
+    """Return up to ``windows`` places drawn from the groups, smaller groups whole, the rest in equal shares.
+
+    A group of one window is left out: the scale of a window comes from the others.
+    """
     rng = np.random.default_rng([seed, 2])
     left, chosen = windows, []
     ordered = sorted(groups.values(), key=len)
     for number, group in enumerate(ordered):
         take = min(len(group), left // (len(ordered) - number))
-        if take >= 1:
+        if take >= 2:
             picked = np.sort(rng.permutation(len(group))[:take])
             chosen.append([group[index] for index in picked])
             left -= take

@@ -126,10 +126,22 @@ class Session(Protocol):
 
 @dataclass(frozen=True)
 class Case:
-    """A task and the way to open a conversation about it."""
+    """A task and the way to open a conversation about it.
+
+    Attributes
+    ----------
+    task
+        What the agent may see.
+    open
+        Starts a conversation.
+    check
+        Raises ``ValueError`` where the task's own data cannot be used; called for every task of a run before the agent
+        is spoken to. None where nothing can be wrong.
+    """
 
     task: Task
     open: Callable[[], Session]
+    check: Callable[[], object] | None = None
 
 
 class Dataset(Protocol):

@@ -44,6 +44,9 @@ class Parameters(NamedTuple):
         base currency.
     drift
         Drift of the price for each regime (calm, usual, turbulent), ``[regimes]``, per year.
+    convexity
+        Share of the variance that the log price loses: 0.5 makes ``drift`` the drift of the price, 0 that of its
+        logarithm.
     variance
         Long-run variance for each regime, ``[regimes]``, per year.
     jump_rate
@@ -68,6 +71,7 @@ class Parameters(NamedTuple):
     start_price: Number = 50_000.0
     start_volume: Number = 3_000.0
     drift: PerRegime = (0.3, 0.2, -0.5)
+    convexity: Number = 0.5
     variance: PerRegime = (0.13, 0.28, 0.9)
     jump_rate: PerRegime = (60.0, 150.0, 500.0)
     switch_rate: PerRegime = (8.0, 7.0, 25.0)
@@ -235,7 +239,7 @@ def _bar(process: _Process, inputs: tuple[Draws, jax.Array], *, p: Parameters, d
     variance = variance + p.vol_of_vol * deviation * shock
     jumps = event < _of_regime(-jnp.expm1(-jnp.asarray(p.jump_rate) * dt), regime)
     jump = jnp.where(jumps, p.jump_mean + p.jump_volatility * drawn.jump, 0.0)
-    move = (_of_regime(p.drift, regime) - 0.5 * positive) * dt + deviation * drawn.price
+    move = (_of_regime(p.drift, regime) - p.convexity * positive) * dt + deviation * drawn.price
     log_volume = p.volume_persistence * process.log_volume + p.volume_noise * drawn.volume
     pushed = p.premium_persistence * process.premium + p.premium_noise * drawn.premium
     premium = jnp.where(pays, pushed + p.premium_to_return * process.interval_return, process.premium)

@@ -20,9 +20,9 @@ from evaluators.crypto.session import RULES_TEXT, InteractiveSession
 from evaluators.crypto.settings import Settings, TransformChoice, parse
 from evaluators.crypto.strategy_rules import FORMAT, SCHEMA
 from evaluators.crypto.strategy_session import StrategySession
-from evaluators.crypto.windows import WARMUP_BARS, Windows, episodes, simulated
+from evaluators.crypto.windows import WARMUP_BARS, Episodes, Windows, episodes, simulated
 
-VERSION = "1"
+VERSION = "2"
 STRATEGY_QUESTION = (
     "Write a trading strategy for perpetual futures of unknown names. It is backtested on many windows of hourly bars "
     "and their mirror images (inverted log-returns), clean and with noise, false signals and manipulated feeds; fee "
@@ -133,30 +133,42 @@ def case(settings: Settings, source: Source, *, seed: int, index: int) -> Case:
         answer_format=FORMAT if strategy else RULES_TEXT,
         answer_schema=SCHEMA if strategy else None,
     )
+    check = partial(check_markets, settings, source, seed=seed, index=index)
     if strategy:
-        return Case(task, partial(open_strategy, settings, source, task, seed=seed, index=index))
-    choice = settings.transforms[index % len(settings.transforms)]
-    return Case(task, partial(open_session, settings, source, choice, seed=seed, index=index))
+        return Case(task, partial(open_strategy, settings, source, task, seed=seed, index=index), check)
+    return Case(task, partial(open_session, settings, source, seed=seed, index=index), check)
+
+
+def markets(
+    settings: Settings, source: Source, *, seed: int, index: int
+) -> tuple[Windows, list[tuple[TransformChoice, Callable[[], Episodes]]]]:
+    """Return the windows of one task, and a way to make its episodes under each of its market conditions."""
+    words = entropy(seed, index)
+    found = source.load()
+    every = settings.transforms
+    chosen = every if settings.mode == "strategy" else (every[index % len(every)],)
+    make = partial(episodes, found, key=jax.random.key(words[1]), seed=words[2:])
+    return found, [(choice, partial(make, choice)) for choice in chosen]
+
+
+def check_markets(settings: Settings, source: Source, *, seed: int, index: int) -> None:
+    """Refuse a task whose markets no account could be kept in, as ``windows.check`` says it."""
+    for _, make in markets(settings, source, seed=seed, index=index)[1]:
+        make()
 
 
 def open_strategy(settings: Settings, source: Source, task: Task, *, seed: int, index: int) -> Session:
     """Make the markets on which one declarative strategy is played: the same windows under every condition."""
-    words = entropy(seed, index)
-    found = source.load()
-    conditions = [
-        (choice.name, choice.severity, partial(episodes, found, choice, key=jax.random.key(words[1]), seed=words[2:]))
-        for choice in settings.transforms
-    ]
+    found, made = markets(settings, source, seed=seed, index=index)
+    conditions = [(choice.name, choice.severity, make) for choice, make in made]
     return StrategySession(task, conditions, families=found.family)
 
 
-def open_session(settings: Settings, source: Source, choice: TransformChoice, *, seed: int, index: int) -> Session:
+def open_session(settings: Settings, source: Source, *, seed: int, index: int) -> Session:
     """Make the markets of one task and the conversation about them."""
-    words = entropy(seed, index)
-    found = source.load()
-    played = episodes(found, choice, key=jax.random.key(words[1]), seed=words[2:])
+    found, [(choice, make)] = markets(settings, source, seed=seed, index=index)
     return InteractiveSession(
-        played,
+        make(),
         families=found.family,
         decision_every=source.decision_every,
         batch=settings.batch,

@@ -23,9 +23,7 @@ class Available(NamedTuple):
     ----------
     returns
         ``[decisions, episodes]`` log-return from the open of one decision's bar to the open of the next's (the last:
-        to the last close), minus funding.
-    gross
-        ``[episodes]`` sum of absolute returns: perfect timing if trading were free.
+        to the last close).
     sides
         ``[decisions, episodes]`` the path of -1, 0 and 1 that earns most after costs.
     timing, cost
@@ -33,7 +31,6 @@ class Available(NamedTuple):
     """
 
     returns: Array
-    gross: Array
     sides: Array
     timing: Array
     cost: Array
@@ -43,16 +40,22 @@ def available(traded: Market, *, decision_every: int, rules: Rules, equity: floa
     """Return what a market offered; fields of ``traded`` are ``[episodes, bars]`` and hold the traded bars only."""
     opens = np.asarray(traded.open)[:, ::decision_every]
     ends = np.concatenate([opens[:, 1:], np.asarray(traded.close)[:, -1:]], axis=1)
-    count = opens.shape[1]
-    funding = np.asarray(traded.funding_rate).reshape(opens.shape[0], count, decision_every)
-    # Funding at the first open of a stretch is charged on the position carried into it, before the order is filled.
-    carried = np.concatenate([funding[:, 1:, 0], np.zeros((opens.shape[0], 1))], axis=1)
-    returns = (np.log(ends / opens) - funding[:, :, 1:].sum(axis=2) - carried).T
+    returns = np.log(ends / opens).T
     volume = np.asarray(traded.volume)[:, ::decision_every]
     unit = (equity / (opens * np.maximum(volume, np.finfo(float).tiny))).T
     best, sides = best_path(returns, trade_costs(unit, rules))
     timing = (sides * returns).sum(axis=0)
-    return Available(returns, np.abs(returns).sum(axis=0), sides, timing, timing - best)
+    return Available(returns, sides, timing, timing - best)
+
+
+def usual_move(before: Market) -> Array:
+    """Return the mean absolute log-return of a bar in each episode before it is played, ``[episodes]``.
+
+    At least half of the median over the episodes, so that a market that stood still before it is played does not
+    outweigh all others. It knows nothing of the bars that are played: ``before`` holds the bars shown first.
+    """
+    moves = np.abs(np.diff(np.log(np.asarray(before.close)), axis=1)).mean(axis=1)
+    return np.asarray(np.maximum(moves, 0.5 * np.median(moves)))
 
 
 def trade_costs(unit_participation: Array, rules: Rules) -> Array:

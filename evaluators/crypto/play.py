@@ -21,12 +21,14 @@ class Measured(NamedTuple):
     Attributes
     ----------
     timing
-        First-order log growth before costs: exposure times log-return of the traded price, minus funding. Unlike the
-        growth itself it has no part that depends on size alone (half of squared exposure times variance).
+        First-order log growth before costs and funding, per unit of the largest exposure so far: exposure times
+        log-return of the traded price. Unlike the growth itself it has no part that depends on size alone (half of
+        squared exposure times variance). What a gap left is divided by the largest exposure before the gap, the rest
+        by the largest up to the bar's open: numbers known before the returns that they divide.
     exposure
         Notional over equity right after the order was filled, signed.
     largest
-        Largest absolute exposure of the episode up to and including this bar. Known before the bar's return is.
+        Largest absolute exposure of the episode up to and including this bar's open.
     cost
         Fees and slippage paid, >= 0.
     equity
@@ -80,13 +82,18 @@ def measured_step(state: Played, action: Action, bar: Market, *, rules: Rules) -
     exposure = jnp.where(filled.equity > 0.0, filled.position * bar.open / worth, 0.0)
     largest = jnp.maximum(state.largest, jnp.abs(exposure))
     measured = Measured(
-        timing=jnp.where(solvent, gap + within - funding / base, 0.0),
+        timing=jnp.where(solvent, per_unit(gap, state.largest) + per_unit(within, largest), 0.0),
         exposure=exposure,
         largest=largest,
         cost=jnp.where(solvent, cost / base, 0.0),
         equity=after.equity,
     )
     return Played(after, bar.close, largest), measured
+
+
+def per_unit(growth: jax.Array, largest: jax.Array) -> jax.Array:
+    """Return growth over the largest exposure; where there was no exposure there was no growth."""
+    return growth / jnp.where(largest > 0.0, largest, 1.0)
 
 
 def joined(parts: list[Measured]) -> Measured:

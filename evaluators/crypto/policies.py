@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -58,6 +58,34 @@ def long() -> Policy:
 def short() -> Policy:
     """Sell once for all equity, never buy back."""
     return fixed({"action": "SELL", "size": 1.0}, HOLD)
+
+
+def by_funding(sign: float) -> Policy:
+    """Take at the first message the side of the shown funding rate's sign (``sign`` -1: the other side), and hold."""
+    return once(lambda session, row: sign * float(np.sign(row["state"]["market_metrics"]["funding_rate"])))
+
+
+def unmirrored(side: float) -> Policy:
+    """Take ``side`` in the windows as they are and the other in their mirrors, and hold.
+
+    It reads from the session which is which, as an agent would that had found a tell: with no direction to know, even
+    that is worth nothing.
+    """
+    return once(lambda session, row: -side if session.episodes.mirrored[session.place[row["episode"]]] else side)
+
+
+def once(side: Callable[[InteractiveSession, Mapping[str, Json]], float]) -> Policy:
+    """Trade to ``side`` (-1, 0, 1) of each row at the first message, one times equity, and hold."""
+
+    def reply(session: InteractiveSession, body: dict[str, Json]) -> str:
+        rows = []
+        for row in body["episodes"]:
+            taken = side(session, row) if body["decision"] == 1 else 0.0
+            order = {"action": "BUY" if taken > 0.0 else "SELL", "size": abs(taken)} if taken else HOLD
+            rows.append({"episode": row["episode"], **order})
+        return json.dumps({"decisions": rows})
+
+    return reply
 
 
 def at_random(seed: int) -> Policy:

@@ -16,7 +16,7 @@ from evaluators.contract import Json, Score
 from evaluators.crypto.hindsight import Array, Available
 from evaluators.crypto.play import Measured
 from evaluators.crypto.published import as_published, paper_product
-from evaluators.crypto.skill import judge, window_points
+from evaluators.crypto.skill import best_moves, judge, moves
 
 YEAR_SECONDS = 365.0 * 86_400.0
 CURVE_POINTS = 60
@@ -28,6 +28,7 @@ def scored(
     account: Account,
     *,
     available: Available,
+    usual: Array,
     window: npt.NDArray[np.int64],
     families: tuple[str, ...],
     mirrored: npt.NDArray[np.bool_],
@@ -35,10 +36,14 @@ def scored(
     info: Mapping[str, Json],
     start_equity: float = 10_000.0,
 ) -> Score:
-    """Return the score of one task from the measures of its episodes, fields ``[bars, episodes]``."""
-    timing, cost, largest = (np.asarray(field) for field in (measured.timing, measured.cost, measured.largest))
-    points = window_points(timing, cost, largest, available, window)
-    skill = judge(points, families)
+    """Return the score of one task from the measures of its episodes, fields ``[bars, episodes]``.
+
+    ``available`` and ``usual`` (of ``evaluators.crypto.hindsight``) are what the markets offered, and how far they
+    moved a bar before they were played.
+    """
+    timing, largest = np.asarray(measured.timing), np.asarray(measured.largest)
+    cost = np.asarray(measured.cost) / np.where(largest > 0.0, largest, 1.0)
+    skill = judge(moves(timing, cost, usual, window), best_moves(available, usual, window), families)
     equity = np.concatenate([np.full((1, timing.shape[1]), start_equity), np.asarray(measured.equity)])
     bars_per_year = YEAR_SECONDS / float(np.median(np.diff(time[0])))
     plain = plain_metrics(equity, account, bars_per_year)
@@ -58,7 +63,7 @@ def scored(
         "samples": [
             {"family": family, "value": float(value)} for family, value in zip(families, skill.samples, strict=True)
         ],
-        "points": points.sum(axis=0).tolist(),
+        "points": skill.points.tolist(),
         **plain,
         "equity_curves": curves(equity, window, mirrored),
     }

@@ -17,7 +17,7 @@ from backtest.account import CLOSE, Action, open_account
 from backtest.market import Market
 from backtest.rules import DEFAULT_RULES, Rules
 from evaluators.contract import Json, Score
-from evaluators.crypto.hindsight import Available, available
+from evaluators.crypto.hindsight import Available, available, usual_move
 from evaluators.crypto.messages import Decision, Indicators, observed_indicators, read_decision, read_decisions, state
 from evaluators.crypto.play import Measured, Played, joined, play
 from evaluators.crypto.report import scored
@@ -205,6 +205,7 @@ class InteractiveSession:
             joined(measured),
             jax.device_get(last.account),
             available=self.available,
+            usual=usual_move(of(np.asarray(field)[:, :WARMUP_BARS] for field in self.episodes.traded)),
             window=self.episodes.window,
             families=self.families,
             mirrored=self.episodes.mirrored,

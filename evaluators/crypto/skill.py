@@ -10,13 +10,17 @@ So costs are paid out of timing: a bar gives up what is owed, as far as a typica
 whose timing exceeds his costs ends with timing less costs, whenever the costs fell due.
 
 Why no agent without skill can gain. All windows of a task are played side by side: every order of a decision is in
-before any return of its bars is shown, in one message or in many. ``g[k]`` depends only on bars before ``k``, which
-the agent may know, and on the weights of the windows. Without skill the timing of bar ``k`` has expectation 0 given all
-of that, whatever the exposures, so each product has, and so has their sum: no scheme of stakes, stopping or wasted
-costs that reacts to gains and losses has an expectation other than 0 (a martingale transform; Doob's optional stopping
-is the special case of ``g`` 1, then 0). A function of the final sums, such as ``hypot(T, C) - C``, lacks this: costs
-made on purpose while behind would shrink losses and leave gains. (The weights, sums of absolute returns, are of the
-whole window; they know sizes of returns, not signs.)
+before any return of its bars is shown, in one message or in many. On fair markets the log-return of a bar has
+expectation 0 given everything before it, the hidden state and which image is the mirror included. Whatever multiplies
+it is known before it: the exposure, the largest exposure so far, the usual move of the window (of the bars before the
+first decision), ``g[k]`` (of the timing and costs of the bars before), and the window's scale (of the other windows of
+the task alone, which are independent of it). So each product has expectation 0, and so has their sum: no scheme of
+stakes, stopping or wasted costs that reacts to gains and losses has another (a martingale transform; Doob's optional
+stopping is the special case of ``g`` 1, then 0).
+
+What would break it: a function of the final sums, such as ``hypot(T, C) - C``, for costs made on purpose while behind
+would shrink losses and leave gains; and a unit that knows the bars to come, such as the sum of their absolute returns,
+for after a rise the moves are smaller than after a fall, so that a rise would count for more.
 """
 
 from __future__ import annotations
@@ -43,6 +47,8 @@ class Skill(NamedTuple):
         Points before costs, and points of costs.
     samples
         ``[windows]`` contributions of the windows; their mean is ``value`` (before the cut at 100).
+    points
+        ``[windows, 2]`` timing and cost of the windows.
     """
 
     value: float
@@ -50,33 +56,53 @@ class Skill(NamedTuple):
     timing: float
     cost: float
     samples: Array
+    points: Array
 
 
-def window_points(
-    timing: Array, cost: Array, largest: Array, available: Available, window: npt.NDArray[np.int64]
-) -> Array:
-    """Return points of timing and of cost, ``[bars, windows, 2]``: 100 is what perfect hindsight nets on average here.
+def moves(timing: Array, cost: Array, usual: Array, window: npt.NDArray[np.int64]) -> Array:
+    """Return timing and cost of each window in usual moves, ``[bars, windows, 2]``.
 
-    Each bar is divided by the largest exposure up to that bar. That number is known before the bar's return is, so it
-    cannot be chosen to flatter a result, and multiplying all sizes by a constant changes nothing. Each episode counts
-    relative to the sum of absolute returns of its own market, so that a wild window does not outweigh a calm one; the
-    common factor is the share of that sum that perfect hindsight keeps after costs.
+    A usual move is that of the window before it is played, so that a wild window does not outweigh a calm one.
 
     Parameters
     ----------
-    timing, cost, largest
-        ``[bars, episodes]``, as in ``evaluators.crypto.play.Measured``.
-    available
-        What the episodes' markets offered.
+    timing, cost
+        ``[bars, episodes]`` per unit of the largest exposure so far.
+    usual
+        ``[episodes]`` as ``evaluators.crypto.hindsight.usual_move`` returns it; 0 gives 0.
     window
         ``[episodes]`` which window each episode comes from (a window and its mirror share one).
     """
-    offered = np.where(available.gross > 0.0, available.gross, 1.0)
-    best = float(np.mean((available.timing - available.cost) / offered))
-    scale = 100.0 / best if best > 0.0 else 0.0
-    unit = scale / (np.where(largest > 0.0, largest, 1.0) * offered)
-    episodes = np.stack([timing * unit, cost * unit], axis=-1)
+    unit = np.where(usual > 0.0, 1.0 / np.where(usual > 0.0, usual, 1.0), 0.0)
+    return by_window(np.stack([timing * unit, cost * unit], axis=-1), window)
+
+
+def best_moves(available: Available, usual: Array, window: npt.NDArray[np.int64]) -> Array:
+    """Return what perfect hindsight nets in each window, usual moves ``[windows]``."""
+    net = moves(available.timing[None], available.cost[None], usual, window)[0]
+    return np.asarray(net[:, 0] - net[:, 1])
+
+
+def by_window(episodes: Array, window: npt.NDArray[np.int64]) -> Array:
+    """Return ``[bars, windows, ...]``, the means over the episodes of each window, of ``[bars, episodes, ...]``."""
     return np.stack([episodes[:, window == each].mean(axis=1) for each in np.unique(window)], axis=1)
+
+
+def scales(best: Array) -> Array:
+    """Return the points of a usual move in each window: 100 is what hindsight nets in the **other** windows on average.
+
+    Of the other windows, because a window's own best path is of its future. The mean over windows of what hindsight
+    nets, so scaled, is at least 100 (``x / (s - x)`` is convex), and some ``100 cv^2 / windows`` more.
+
+    Raises
+    ------
+    ValueError
+        When there is one window alone.
+    """
+    if best.size < 2:
+        raise ValueError(f"the crypto score needs at least 2 windows to set its scale, got {best.size}")
+    others = (best.sum() - best) / (best.size - 1)
+    return np.where(others > 0.0, 100.0 / np.where(others > 0.0, others, 1.0), 0.0)
 
 
 def shares(timing: Array, cost: Array) -> Array:
@@ -99,24 +125,36 @@ def shares(timing: Array, cost: Array) -> Array:
     return share
 
 
-def judge(points: Array, families: Sequence[str]) -> Skill:
-    """Return the skill shown in windows with ``points`` ``[bars, windows, 2]``, clustered by family for its error.
+def judge(windows: Array, best: Array, families: Sequence[str]) -> Skill:
+    """Return the skill shown, with its error clustered by family.
 
     The error follows what one window more or less would have changed: its counted timing where costs could not be
     collected, its timing less its costs where they were (more timing there would have been counted in full, because
     the debt would have been paid just the same), and in proportion between.
+
+    Parameters
+    ----------
+    windows
+        Timing and cost ``[bars, windows, 2]``, usual moves.
+    best
+        ``[windows]`` what perfect hindsight nets, usual moves.
+    families
+        One label a window.
     """
-    by_bar = points.mean(axis=1)
+    # Shares before scales: a scale knows the future of the other windows, a share must not.
+    by_bar = windows.mean(axis=1)
     share = shares(by_bar[:, 0], by_bar[:, 1])
+    points = windows * scales(best)[:, None]
     counted = share @ points[:, :, 0]
-    timing, cost = (float(total) for total in by_bar.sum(axis=0))
+    totals = points.sum(axis=0)
+    timing, cost = (float(total) for total in totals.mean(axis=0))
     value = float(counted.mean())
     paid = abs(timing - value)
     collected = min(paid / cost, 1.0) if cost > 0.0 else 1.0
-    net = points[:, :, 0].sum(axis=0) - np.sign(timing) * points[:, :, 1].sum(axis=0)
+    net = totals[:, 0] - np.sign(timing) * totals[:, 1]
     shown = counted + collected * (net - counted)
     samples = value + shown - shown.mean()
-    return Skill(min(value, 100.0), clustered_error(samples, families), timing, cost, samples)
+    return Skill(min(value, 100.0), clustered_error(samples, families), timing, cost, samples, totals)
 
 
 def clustered_error(samples: Array, families: Sequence[str]) -> float:

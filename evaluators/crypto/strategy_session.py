@@ -18,7 +18,7 @@ from backtest.market import Market
 from backtest.rules import DEFAULT_RULES, Rules
 from evaluators.answers.typed_json import Refusal, parse_json_object
 from evaluators.contract import Json, Score, Task, question_message
-from evaluators.crypto.hindsight import available
+from evaluators.crypto.hindsight import available, usual_move
 from evaluators.crypto.play import Measured, Played, measured_step
 from evaluators.crypto.report import PASS_POINTS, YEAR_SECONDS, scored, tenths
 from evaluators.crypto.skill import clustered_error
@@ -105,6 +105,7 @@ class StrategySession:
             jax.device_get(measured),
             jax.device_get(state.account),
             available=available(traded, decision_every=1, rules=self.rules, equity=START_EQUITY),
+            usual=usual_move(of(np.asarray(field)[:, :WARMUP_BARS] for field in episodes.traded)),
             window=episodes.window,
             families=self.families,
             mirrored=episodes.mirrored,

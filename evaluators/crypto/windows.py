@@ -23,6 +23,12 @@ FIRST_TIME = 1_717_372_800.0
 """2024-06-03 00:00 UTC: the week in which every disguised window begins."""
 
 
+FAIR = simulators.DEFAULT_PARAMETERS._replace(drift=(0.0, 0.0, 0.0), convexity=0.0, jump_mean=0.0)
+"""Markets in which the log-return of every bar and of every gap has expectation 0 given all that came before.
+
+Whoever knew which of two mirror images was drawn, and in which regime, would still know no direction."""
+
+
 class Windows(NamedTuple):
     """Windows as they were found.
 
@@ -65,7 +71,7 @@ class Episodes(NamedTuple):
 
 @partial(jax.jit, static_argnames=("bars",))
 def _simulated(keys: jax.Array, bars: int) -> Market:
-    markets: Market = jax.vmap(lambda key: simulators.simulate(key, bars=bars))(keys)
+    markets: Market = jax.vmap(lambda key: simulators.simulate(key, bars=bars, parameters=FAIR))(keys)
     return markets
 
 
@@ -89,11 +95,18 @@ def episodes(windows: Windows, choice: TransformChoice, *, key: jax.Array, seed:
         Random key of the transform.
     seed
         Entropy of the disguise: scale, time, names, order.
+
+    Raises
+    ------
+    ValueError
+        When a bar of either channel is not finite or has a price that is not above 0.
     """
     changed = transforms.apply(choice.name, key, windows.market, severity=choice.severity, **choice.params)
     observed, traded = to_numpy(changed.observed), to_numpy(changed.traded)
     pivot = traded.open[:, :1]
     seen, real = (paired(channel, mirror(channel, pivot)) for channel in (observed, traded))
+    for name, channel in (("observed", seen), ("traded", real)):
+        check(channel, f"{choice.name} at severity {choice.severity:g}, {name} channel")
     count = 2 * len(windows.label)
     rng = np.random.default_rng(seed)
     order = rng.permutation(count)
@@ -113,14 +126,37 @@ def episodes(windows: Windows, choice: TransformChoice, *, key: jax.Array, seed:
 
 
 def mirror(market: Market, pivot: Any) -> Market:
-    """Return the market with inverted log-returns around ``pivot`` ``[windows, 1]``; funding changes its sign."""
+    """Return the market with inverted log-returns around ``pivot`` ``[windows, 1]``; all else stays.
+
+    Funding stays, too: it is mostly positive in every market, so that inverted it would say which image is the mirror.
+    """
     return market._replace(
         open=pivot * (pivot / market.open),
         high=pivot * (pivot / market.low),
         low=pivot * (pivot / market.high),
         close=pivot * (pivot / market.close),
-        funding_rate=-market.funding_rate,
     )
+
+
+def check(market: Market, where: str) -> None:
+    """Refuse windows and their mirrors, fields ``[2 * windows, bars]``, that no account could be kept in.
+
+    Raises
+    ------
+    ValueError
+        When a value is not finite or a price is not above 0, with ``where``, the field, the first place and the count.
+    """
+    for name, values in market._asdict().items():
+        priced = name in ("open", "high", "low", "close")
+        bad = ~np.isfinite(values) | ((values <= 0.0) if priced else False)
+        if bad.any():
+            episode, bar = (int(place) for place in np.argwhere(bad)[0])
+            image = "" if episode < len(values) // 2 else " (mirrored)"
+            wanted = "a finite price above 0" if priced else "a finite number"
+            raise ValueError(
+                f"crypto: {where}: {name} of window {episode % (len(values) // 2)}{image}, bar {bar} must be {wanted}, "
+                f"got {float(values[episode, bar])!r} ({int(bad.sum())} of {bad.size} values)"
+            )
 
 
 def paired(first: Market, second: Market) -> Market:

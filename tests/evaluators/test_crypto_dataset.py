@@ -3,10 +3,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.build import checked_cases
+from engine.config import RunConfig
+from engine.errors import ConfigError
 from evaluators.contract import Case, Score
 from evaluators.crypto import DATASET
 
@@ -111,3 +115,36 @@ def up(key, market, *, severity=1.0):
     mine.write_text(text + "\n# changed\n")
     assert DATASET.data_hash(options) != before
     assert DATASET.data_hash({}) != before
+
+
+@pytest.mark.parametrize(("seed", "index"), [(1734, 1), (3863, 0)])
+def test_tasks_whose_markets_held_an_infinite_price_once_are_played_to_the_end(seed: int, index: int) -> None:
+    case = DATASET.draw(seed=seed, count=2, options={})[index]
+    assert case.check is not None and case.check() is None
+    score, messages = play(case, None)
+    assert messages == 28 and 95.0 <= score.value <= 100.0
+
+
+@pytest.mark.parametrize("mode", ["interactive", "strategy"])
+def test_a_market_that_is_not_finite_is_refused_before_anything_is_sent(tmp_path: Path, mode: str) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "import jax.numpy as jnp\nimport transforms\n\n\n"
+        "@transforms.transform(channel='observed')\n"
+        "def broken(key, market, *, severity=1.0):\n"
+        "    here = jnp.arange(market.close.shape[0]) == 70\n"
+        "    return market._replace(volume=jnp.where(here, jnp.inf, market.volume))\n"
+    )
+    options = {"transforms": [f"{mine}:broken"], "windows": 2, "bars": 4, "mode": mode}
+    (case,) = DATASET.draw(seed=1, count=1, options=options)
+    line = r"crypto: .*mine\.py:broken at severity 1, observed channel: volume of window 0, bar 70 must be a finite "
+    line += "number, "
+    for use in (case.check, case.open if mode == "interactive" else case.check):
+        assert use is not None
+        with pytest.raises(ValueError, match=line + r"got inf \(4 of 288 values\)"):
+            use()
+    config = RunConfig.model_validate(
+        {"name": "mine", "version": "1", "datasets": [{"type": "crypto", "limit": 1, **options}]}
+    )
+    with pytest.raises(ConfigError, match=r"task 1 of 1 \(crypto-[0-9a-f]{12}\): " + line):
+        checked_cases(config)
