@@ -59,6 +59,9 @@ _COMPARISON = re.compile(
 )
 
 
+_A_NUMBER = re.compile(rf"(?:(?<![A-Za-z0-9_.,])|(?<=USD|EUR|GBP|CNY)){DIGITS}")
+
+
 def _blank(match: re.Match[str]) -> str:
     return " " * len(match.group())
 
@@ -107,4 +110,4 @@ def _leads(match: re.Match[str]) -> bool:
 
 
 def _if_a_number_remains(before: str, after: str) -> str:
-    return after if QUANTITY.search(after) else before
+    return after if _A_NUMBER.search(after) else before

@@ -120,8 +120,8 @@ class ExpectedNumber:
             return f"a bare {stated.value:g} is {100 * stated.value:g}%; write the percent sign or a fraction"
         for factor, word in ((1e3, "thousand"), (1e6, "million"), (1e9, "billion")):
             if self.kind == "currency" and numbers_match(factor * stated.value, self.gold, relative=0.05):
-                wanted = f"write {word} beside the number, or all its digits"
-                return f"stated {stated.value:g}, expected {self.gold:g}: {wanted}"
+                reason = f"stated {stated.value:g}, expected {self.gold:g}"
+                return f"{reason}: write {word} beside the number, or all its digits"
         return f"stated {stated.value:g}, expected {self.gold:g}"
 
 

@@ -122,7 +122,7 @@ class ExpectedSet:
 
 def _item_numbers(statement: Statement) -> frozenset[int] | Refusal:
     stated = statement.text.strip()
-    text = re.sub(r"\s*,?\s+and\s+(?=[0-9])", ", ", stated.strip("[]().").strip())
+    text = re.sub(r",?\s{1,4}and\s{1,4}(?=[0-9])", ", ", stated.strip("[]().").strip())
     if not text and not re.search(r"\[\s*\]", stated):
         return Refusal("no list of item numbers; write [] for none")
     if not re.fullmatch(r"(?:[0-9]{1,4}(?:\s*[,;、]\s*|\s+|$))*", text):

@@ -39,7 +39,7 @@ def value(case: Case, reply: str) -> float:
 
 
 def asked_in(question: str) -> str:
-    """Return ``money``, ``percent`` or ``number`` as a question's words ask for it, empty where they leave it open."""
+    """Return ``money``, ``percent`` or ``number`` as the words of a question ask, empty where they leave it open."""
     question = question.rpartition("\n")[2]
     sentence = next(
         (part for part in re.split(r"(?<=\?)\s", question) if part.rstrip().endswith(("?", "？"))), question
