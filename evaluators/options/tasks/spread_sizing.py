@@ -158,7 +158,10 @@ class SpreadSizing(Problem):
         """Return whether it is this spread, sold."""
         held = {holding.series.strike: holding.quantity for holding in position if holding.series}
         sold, bought = held.get(self.high.strike, 0), held.get(self.low.strike, 0)
-        return [Requirement("sells the upper put and buys as many of the lower", bought == -sold > 0)]
+        return [
+            Requirement("sells the upper put and buys as many of the lower", bought == -sold > 0),
+            Requirement("at least half as many as the limit allows", 2 * -sold >= self.spreads),
+        ]
 
     def limits(self, position: Position) -> Sequence[Requirement]:
         """Return whether the budget is kept, and used."""
