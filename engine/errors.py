@@ -21,6 +21,12 @@ class StoreCorrupt(TraderBenchError):
     exit_status = 65
 
 
+class NotAllServed(TraderBenchError):
+    """A source of data served less than it was asked for; what it served is kept."""
+
+    exit_status = 66
+
+
 class AgentUnreachable(TraderBenchError):
     """No agent answers at the address given."""
 

@@ -1,7 +1,7 @@
 """Candles and funding rates from an exchange, through ccxt: month by month, resumable, checksummed.
 
 Layout of a folder: ``EXCHANGE/SYMBOL/TIMEFRAME/2024-01.parquet`` and a ``manifest.json`` with the sha256 and the number
-of rows of each month. A finished month is never asked for again; the running month is written again by each pull.
+of rows of each month. A month that lacks nothing is never asked for again; of any other, what came before is kept.
 """
 
 from __future__ import annotations
@@ -14,20 +14,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
 
 from lake.crypto_candles import Candles, Funding, Report, examine, moment
+from lake.crypto_pages import Fetch, Gap, Rows, gaps, irregular_gaps, pages
 
-Rows: TypeAlias = list[list[float]]
-Fetch: TypeAlias = Callable[[int], Rows]
-
-PAGE = 1000
+PAGE = 100
+"""Rows of a request where ccxt does not say how many the exchange serves."""
 ATTEMPTS = 6
 FUNDING = "funding"
-DAY_MS = 86_400_000
 CANDLE_COLUMNS = ("time", "open", "high", "low", "close", "volume")
 FUNDING_COLUMNS = ("time", "rate")
 
@@ -41,7 +39,9 @@ class Pulled:
     folder
         Where the months lie.
     rows, new_rows
-        Rows in the folder; rows fetched by this pull.
+        Rows in the folder; rows that this pull added.
+    missing
+        What of the span that was asked for is not in the folder; empty when all came.
     sha256
         Of the manifest: one number for the whole folder.
     report
@@ -51,6 +51,7 @@ class Pulled:
     folder: Path
     rows: int
     new_rows: int
+    missing: tuple[Gap, ...]
     sha256: str
     report: Report | None
 
@@ -134,17 +135,17 @@ def pull(
         _require_symbol(client, symbol)
         length = timeframe_seconds(timeframe) * 1000
 
-        def fetch(start: int) -> Rows:
-            rows: Rows = _attempt(lambda: client.fetch_ohlcv(symbol, timeframe, start, PAGE), exchange)
+        def fetch(start: int, limit: int) -> Rows:
+            rows: Rows = _attempt(lambda: client.fetch_ohlcv(symbol, timeframe, start, limit), exchange)
             return rows
 
-        closed = _now_ms(client, exchange) // length * length
-        store = _Store(Path(folder), exchange, symbol, timeframe, CANDLE_COLUMNS)
-        new = store.fill(fetch, _span(since, until, closed), length, progress)
+        span = _span(since, until, _now_ms(client, exchange) - length + 1)
+        store = _Store(Path(folder), exchange, symbol, timeframe, CANDLE_COLUMNS, seconds=length // 1000)
+        new = store.fill(fetch, span, _page(client, symbol, "fetchOHLCV"), progress)
     finally:
         client.session.close()
     report = examine(load(folder, exchange=exchange, symbol=symbol, timeframe=timeframe)) if store.rows() else None
-    return Pulled(store.folder, store.rows(), new, store.digest(), report)
+    return Pulled(store.folder, store.rows(), new, store.missing(span), store.digest(), report)
 
 
 def pull_funding(
@@ -168,15 +169,16 @@ def pull_funding(
             raise ValueError(f"exchange {exchange!r} serves no history of funding rates")
         _require_symbol(client, symbol)
 
-        def fetch(start: int) -> Rows:
-            found = _attempt(lambda: client.fetch_funding_rate_history(symbol, start, PAGE), exchange)
+        def fetch(start: int, limit: int) -> Rows:
+            found = _attempt(lambda: client.fetch_funding_rate_history(symbol, start, limit), exchange)
             return [[float(each["timestamp"]), float(each["fundingRate"])] for each in found]
 
-        store = _Store(Path(folder), exchange, symbol, FUNDING, FUNDING_COLUMNS)
-        new = store.fill(fetch, _span(since, until, _now_ms(client, exchange)), 1, progress)
+        span = _span(since, until, _now_ms(client, exchange))
+        store = _Store(Path(folder), exchange, symbol, FUNDING, FUNDING_COLUMNS, seconds=None)
+        new = store.fill(fetch, span, _page(client, symbol, "fetchFundingRateHistory"), progress)
     finally:
         client.session.close()
-    return Pulled(store.folder, store.rows(), new, store.digest(), None)
+    return Pulled(store.folder, store.rows(), new, store.missing(span), store.digest(), None)
 
 
 def load(folder: Path | str, *, exchange: str, symbol: str, timeframe: str) -> Candles:
@@ -187,9 +189,9 @@ def load(folder: Path | str, *, exchange: str, symbol: str, timeframe: str) -> C
     ValueError
         When there are none, or a month was changed since it was pulled.
     """
-    store = _Store(Path(folder), exchange, symbol, timeframe, CANDLE_COLUMNS)
-    table = store.read()
-    return Candles(f"{exchange} {timeframe}", symbol, float(timeframe_seconds(timeframe)), *table)
+    seconds = timeframe_seconds(timeframe)
+    table = _Store(Path(folder), exchange, symbol, timeframe, CANDLE_COLUMNS, seconds=seconds).read()
+    return Candles(f"{exchange} {timeframe}", symbol, float(seconds), *table)
 
 
 def timeframe_seconds(timeframe: str) -> int:
@@ -208,7 +210,7 @@ def timeframe_seconds(timeframe: str) -> int:
 
 def load_funding(folder: Path | str, *, exchange: str, symbol: str) -> Funding:
     """Return pulled funding rates; otherwise like :func:`load`."""
-    table = _Store(Path(folder), exchange, symbol, FUNDING, FUNDING_COLUMNS).read()
+    table = _Store(Path(folder), exchange, symbol, FUNDING, FUNDING_COLUMNS, seconds=None).read()
     return Funding(f"{exchange} {symbol}", *table)
 
 
@@ -217,6 +219,12 @@ def _require_symbol(client: Any, symbol: str) -> None:
     if symbol not in markets:
         alike = [name for name in markets if name.split("/")[0] == symbol.split("/")[0]][:5]
         raise ValueError(f"{client.id} has no market {symbol!r}; alike: {', '.join(alike) or 'none'}")
+
+
+def _page(client: Any, symbol: str, call: str) -> int:
+    """Return how many rows the exchange serves at once, as ccxt describes it."""
+    described = client.feature_value(symbol, call, "limit")
+    return int(described) if described else PAGE
 
 
 def _now_ms(client: Any, exchange: str) -> int:
@@ -274,9 +282,19 @@ def _months(start: int, end: int) -> Iterator[tuple[str, int, int]]:
 class _Store:
     """The months of one symbol and timeframe on disk."""
 
-    def __init__(self, root: Path, exchange: str, symbol: str, timeframe: str, columns: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        exchange: str,
+        symbol: str,
+        timeframe: str,
+        columns: tuple[str, ...],
+        *,
+        seconds: int | None,
+    ) -> None:
         self.folder = root / exchange / symbol.replace("/", "-").replace(":", "_") / timeframe
         self.columns = columns
+        self.seconds = seconds
         self._path = self.folder / "manifest.json"
         self._months: dict[str, dict[str, Any]] = json.loads(self._path.read_text()) if self._path.exists() else {}
 
@@ -286,24 +304,50 @@ class _Store:
     def digest(self) -> str:
         return hashlib.sha256(json.dumps(self._months, sort_keys=True).encode()).hexdigest()
 
-    def fill(self, fetch: Fetch, span: tuple[int, int], length: int, progress: Callable[[str], None]) -> int:
-        """Fetch every month of the span that is not complete; return the number of rows fetched."""
+    def missing(self, span: tuple[int, int], rows: Rows | None = None) -> tuple[Gap, ...]:
+        """Return what of a span, milliseconds, is not here (or not in ``rows``)."""
+        if rows is None:
+            times = self.read()[0] if self._months else np.empty(0)
+        else:
+            times = np.array([row[0] for row in rows], np.float64) / 1000.0
+        begin, stop = (edge / 1000.0 for edge in span)
+        if self.seconds is None:
+            return irregular_gaps(times, begin=begin, stop=stop)
+        return gaps(times, begin=begin, stop=stop, seconds=self.seconds)
+
+    def fill(self, fetch: Fetch, span: tuple[int, int], page: int, progress: Callable[[str], None]) -> int:
+        """Fetch every month of the span that lacks something; return the number of rows that were added."""
         start, end = span
         fetched = 0
         for name, first, after in _months(start, end):
             begin, stop = max(start, first), min(after, end)
             known = self._months.get(name)
+            kept = self._rows_of(name) if known is not None else []
             if known is not None:
-                self._verify(name)
-                if known["from"] <= begin and known["to"] >= stop:
+                complete = not self.missing((int(known["from"]), int(known["to"])), kept)
+                if known["from"] <= begin and known["to"] >= stop and complete:
                     progress(f"{name}: {known['rows']} rows, already here")
                     continue
                 begin, stop = min(begin, int(known["from"])), max(stop, int(known["to"]))
-            rows = _pages(fetch, begin, stop, length)
+            step = None if self.seconds is None else self.seconds * 1000
+            came = pages(fetch, begin, stop, step=step, page=page)
+            rows = [row for _, row in sorted({row[0]: row for row in (*kept, *came)}.items())]
             self._write(name, rows, begin, stop)
-            fetched += len(rows)
-            progress(f"{name}: {len(rows)} rows")
+            fetched += len(rows) - len(kept)
+            lacks = sum(gap.rows for gap in self.missing((begin, stop), rows))
+            progress(f"{name}: {len(rows)} rows" + (f", {lacks} missing" if lacks else ""))
         return fetched
+
+    def _rows_of(self, name: str) -> Rows:
+        """Return a stored month as it was fetched: milliseconds first."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(pa.BufferReader(self._verify(name)))
+        times = np.round(table["time"].to_numpy() * 1000.0)
+        values = [table[column].to_numpy() for column in self.columns[1:]]
+        rows: Rows = np.column_stack([times, *values]).tolist()
+        return rows
 
     def _write(self, name: str, rows: Rows, begin: int, stop: int) -> None:
         import pyarrow as pa
@@ -337,24 +381,6 @@ class _Store:
         tables = [pq.read_table(pa.BufferReader(self._verify(name))) for name in sorted(self._months)]
         joined = pa.concat_tables(tables)
         return [joined[column].to_numpy() for column in self.columns]
-
-
-def _pages(fetch: Fetch, begin: int, stop: int, length: int) -> Rows:
-    """Return all rows with begin <= time < stop, in the order of time, each once."""
-    rows: Rows = []
-    at = begin
-    while at < stop:
-        found = fetch(at)
-        page = [row for row in found if at <= row[0] < stop]
-        if not found:
-            # Some exchanges answer a gap longer than a page with nothing: look behind it.
-            at += max(PAGE * length, DAY_MS)
-            continue
-        if not page:
-            break
-        rows.extend(page)
-        at = int(page[-1][0]) + length
-    return rows
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -36,8 +36,9 @@ def add_commands(commands: options.Commands) -> None:
 
 def pull_crypto_command(arguments: argparse.Namespace) -> int:
     """Fetch and say what is there now."""
-    from engine.errors import ConfigError, ServiceUnavailable
+    from engine.errors import ConfigError, NotAllServed, ServiceUnavailable
     from lake import crypto_exchange
+    from lake.crypto_pages import listed
 
     def show(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
@@ -70,5 +71,13 @@ def pull_crypto_command(arguments: argparse.Namespace) -> int:
         raise ServiceUnavailable(str(error)) from error
     print(f"{pulled.folder}: {pulled.rows:,} rows ({pulled.new_rows:,} new), sha256 {pulled.sha256}")
     if pulled.report is not None:
-        print(pulled.report)
-    return 0
+        print(str(pulled.report).removesuffix("\n  no faults") if pulled.missing else pulled.report)
+    if not pulled.missing:
+        return 0
+    for line in listed(pulled.missing):
+        print(f"  {line}")
+    total, rows = sum(gap.rows for gap in pulled.missing), "rates" if arguments.funding else "candles"
+    raise NotAllServed(
+        f"{arguments.exchange} did not serve all that was asked for: {total:,} {rows} since {arguments.since} are "
+        "missing; what came is kept, and the same command asks for the rest again"
+    )

@@ -14,8 +14,10 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 
+from engine.cli import main
 from lake import crypto_exchange
 from lake.crypto_candles import examine
+from lake.crypto_pages import gaps, irregular_gaps
 
 HOUR = 3_600_000
 LISTED = int(datetime(2024, 1, 10, tzinfo=UTC).timestamp() * 1000)
@@ -62,9 +64,15 @@ def exchange_info(future: bool) -> dict[str, Any]:
 
 
 class Exchange(BaseHTTPRequestHandler):
-    """Public end points of the kline API; ``plan`` lists what befalls the next candle requests."""
+    """Public end points of the kline API; ``plan`` lists what befalls the next candle requests.
+
+    ``manner`` is how candles are cut to a page: the first of the range that is asked for, its ``newest 100``, or the
+    ``last 720`` of all, whatever is asked for.
+    """
 
     plan: ClassVar[list[str]] = []
+    manner: ClassVar[str] = "first"
+    lost: ClassVar[set[int]] = set()
     asked: ClassVar[list[str]] = []
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -99,7 +107,12 @@ class Exchange(BaseHTTPRequestHandler):
         start, limit = int(query["startTime"]), int(query["limit"])
         end = min(int(query.get("endTime", NOW)), NOW)
         first = max(-(-start // HOUR) * HOUR, LISTED)
-        return [kline(time) for time in range(first, end + 1, HOUR)[:limit]]
+        times: list[int] = list(range(first, end + 1, HOUR))[:limit]
+        if type(self).manner == "newest 100":
+            times = [time for time in times if time < start + limit * HOUR][-100:]
+        if type(self).manner == "last 720":
+            times = [NOW // HOUR * HOUR - back * HOUR for back in range(720)][::-1]
+        return [kline(time) for time in times if time not in type(self).lost]
 
     def funding(self, query: dict[str, str]) -> list[Any]:
         start, limit = int(query["startTime"]), int(query["limit"])
@@ -120,7 +133,7 @@ class Exchange(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    Exchange.plan, Exchange.asked = [], []
+    Exchange.plan, Exchange.asked, Exchange.manner, Exchange.lost = [], [], "first", set()
     monkeypatch.setattr(crypto_exchange.time, "sleep", lambda seconds: None)
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), Exchange)
     thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.05})
@@ -145,34 +158,38 @@ def test_a_pull_brings_every_closed_candle_from_the_listing_on(server: str, tmp_
     assert pulled.rows == pulled.new_rows == len(expected)
     assert pulled.report is not None
     assert pulled.report.faults == ()
+    assert [str(gap) for gap in pulled.missing] == [
+        "216 missing, at the start: 2024-01-01 00:00:00 to 2024-01-09 23:00:00"
+    ]
     assert len(pulled.sha256) == 64
-    assert said == ["2024-01: 528 rows", "2024-02: 696 rows", f"2024-03: {len(expected) - 528 - 696} rows"]
+    assert said == ["2024-01: 528 rows, 216 missing", "2024-02: 696 rows", f"2024-03: {len(expected) - 528 - 696} rows"]
 
 
 def test_a_second_pull_asks_for_nothing_that_is_there(server: str, tmp_path: Path) -> None:
-    crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", until="2024-02-15", base_url=server)
+    crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-15", base_url=server)
     before = len(Exchange.asked)
-    again = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", until="2024-02-15", base_url=server)
+    again = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-15", base_url=server)
     assert len(Exchange.asked) == before
-    assert again.new_rows == 0
-    more = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url=server)
-    assert all("startTime=1704067200000" not in path for path in Exchange.asked[before:])
+    assert again.new_rows == 0 and again.missing == ()
+    more = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", base_url=server)
+    assert all(f"startTime={LISTED}" not in path for path in Exchange.asked[before:])
+    assert more.missing == ()
     assert more.rows == (NOW // HOUR * HOUR - LISTED) // HOUR
 
 
 def test_a_pull_goes_on_after_being_cut_off(server: str, tmp_path: Path) -> None:
     Exchange.plan = [""] + ["broken"] * crypto_exchange.ATTEMPTS
     with pytest.raises(ConnectionError, match="binance failed 6 times"):
-        crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url=server)
+        crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", base_url=server)
     assert [path.name for path in sorted((tmp_path / "binance").rglob("*.parquet"))] == ["2024-01.parquet"]
-    done = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url=server)
-    fresh = crypto_exchange.pull(tmp_path / "other", **BITCOIN, since="2024-01-01", base_url=server)
+    done = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", base_url=server)
+    fresh = crypto_exchange.pull(tmp_path / "other", **BITCOIN, since="2024-01-10", base_url=server)
     assert done.sha256 == fresh.sha256
 
 
 def test_a_moody_exchange_is_asked_again(server: str, tmp_path: Path) -> None:
     Exchange.plan = ["busy", "broken", "cut"]
-    pulled = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", until="2024-02-01", base_url=server)
+    pulled = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-01", base_url=server)
     assert pulled.rows == 528
     assert len(Exchange.asked) == 4
 
@@ -224,3 +241,92 @@ def test_wrong_arguments_are_named(server: str, tmp_path: Path, change: dict[str
 def test_funding_of_a_spot_market_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="'BTC/USDT' is spot, did you mean 'BTC/USDT:USDT'"):
         crypto_exchange.pull_funding(tmp_path, exchange="binance", symbol="BTC/USDT", since="2024-01-01")
+
+
+def hours(since: str, until: str) -> np.ndarray:
+    first, last = (datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() for text in (since, until))
+    return np.arange(first, last, 3600.0)
+
+
+def test_an_exchange_that_serves_the_newest_of_a_range_loses_nothing(server: str, tmp_path: Path) -> None:
+    """Asked for 744 hours it serves the last 100 of them, as OKX does with pages of 100 (100 of 456 were kept once)."""
+    Exchange.manner = "newest 100"
+    pulled = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-12", until="2024-02-20", base_url=server)
+    assert pulled.missing == ()
+    wanted = hours("2024-01-12", "2024-02-20")
+    np.testing.assert_array_equal(crypto_exchange.load(tmp_path, **BITCOIN).time, wanted)
+    assert len(Exchange.asked) <= 2 * len(wanted) / 100 + 4
+
+
+def test_an_exchange_that_serves_its_last_720_candles_alone_is_told_as_what_is_missing(
+    server: str, tmp_path: Path
+) -> None:
+    Exchange.manner = "last 720"
+    nothing = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-01", base_url=server)
+    assert nothing.rows == 0 and nothing.report is None
+    assert [str(gap) for gap in nothing.missing] == [
+        "528 missing, all of it: 2024-01-10 00:00:00 to 2024-01-31 23:00:00"
+    ]
+    part = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-02-01", base_url=server)
+    # Its last candle, of 12:00, has not closed: 719 are left.
+    assert part.rows == 719
+    assert [(gap.where, gap.rows) for gap in part.missing] == [("start", 33 * 24 + 12 - 719)]
+
+
+def test_what_came_before_is_kept_when_the_exchange_serves_less(server: str, tmp_path: Path) -> None:
+    full = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-20", base_url=server)
+    Exchange.manner = "last 720"
+    later = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", base_url=server)
+    assert full.missing == later.missing == ()
+    assert later.rows == full.rows + later.new_rows == (NOW // HOUR * HOUR - LISTED) // HOUR
+
+
+def test_a_gap_inside_is_counted_with_its_times_and_asked_for_again(server: str, tmp_path: Path) -> None:
+    gone = hours("2024-02-03T05:00", "2024-02-03T09:00")
+    Exchange.lost = {int(time * 1000) for time in gone}
+    pulled = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-15", base_url=server)
+    assert [str(gap) for gap in pulled.missing] == ["4 missing, inside: 2024-02-03 05:00:00 to 2024-02-03 08:00:00"]
+    Exchange.lost = set()
+    again = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-15", base_url=server)
+    assert again.missing == () and again.new_rows == 4
+    fresh = crypto_exchange.pull(tmp_path / "o", **BITCOIN, since="2024-01-10", until="2024-02-15", base_url=server)
+    assert again.sha256 == fresh.sha256
+
+
+def test_the_command_ends_with_66_and_says_what_is_missing(
+    server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Exchange.manner = "last 720"
+    command = ["data", "pull", "crypto", "--exchange", "binance", "--symbol", "BTC/USDT", "--base-url", server]
+    asked = [*command, "--out", str(tmp_path), "--since", "2024-02-01"]
+    assert main(asked) == 66
+    said = capsys.readouterr()
+    assert "no faults" not in said.out and "719 rows (719 new)" in said.out
+    assert "85 missing, at the start: 2024-02-01 00:00:00 to 2024-02-04 12:00:00" in said.out
+    assert "binance did not serve all that was asked for: 85 candles since 2024-02-01 are missing" in said.err
+    assert main([*asked[:-1], "2024-02-10"]) == 0
+    assert "no faults" in capsys.readouterr().out
+
+
+def test_missing_funding_rates_are_told_by_the_distance_of_their_neighbours() -> None:
+    eight, hour = 28_800.0, 3600.0
+    start = datetime(2024, 1, 1, tzinfo=UTC).timestamp()
+    every = start + eight * np.arange(90) + 0.003
+    whole = irregular_gaps(every, begin=start, stop=start + 90 * eight)
+    assert whole == ()
+    faster = np.concatenate([every, every[-1] + 4 * hour * np.arange(1, 60)])
+    assert irregular_gaps(faster, begin=start, stop=faster[-1] + 1.0) == ()
+    lacking = np.delete(every, [0, 1, 40, 41, 42, 89])
+    found = irregular_gaps(lacking, begin=start, stop=start + 90 * eight)
+    assert [(gap.where, gap.rows) for gap in found] == [("start", 2), ("inside", 3), ("end", 1)]
+    (nothing,) = irregular_gaps(every[:1], begin=start, stop=start + 90 * eight)
+    assert nothing.where == "all"
+
+
+def test_weeks_that_begin_on_a_monday_are_not_missing() -> None:
+    monday = datetime(2024, 1, 1, tzinfo=UTC).timestamp()
+    week = 604_800.0
+    weeks = monday + week * np.arange(5)
+    assert gaps(weeks, begin=monday, stop=monday + 5 * week, seconds=week) == ()
+    (inside,) = gaps(np.delete(weeks, 2), begin=monday, stop=monday + 5 * week, seconds=week)
+    assert (inside.where, inside.rows, inside.begin) == ("inside", 1, weeks[2])
