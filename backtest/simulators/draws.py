@@ -98,4 +98,5 @@ def _integer(word: jax.Array, place: int, bits: int, *, most: int) -> jax.Array:
     """Return the ``bits`` of ``word`` from ``place`` on as int32."""
     if not 1 <= bits <= most:
         raise ValueError(f"bits must be between 1 and {most}, the most that float32 holds exactly, got {bits}")
-    return ((word >> jnp.uint64(place)) & jnp.uint64(2**bits - 1)).astype(jnp.int32)
+    chosen: jax.Array = ((word >> jnp.uint64(place)) & jnp.uint64(2**bits - 1)).astype(jnp.int32)
+    return chosen

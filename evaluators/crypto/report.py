@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import jax
@@ -34,12 +34,13 @@ def scored(
     mirrored: npt.NDArray[np.bool_],
     time: Array,
     info: Mapping[str, Json],
+    trouble: str = "",
     start_equity: float = 10_000.0,
 ) -> Score:
     """Return the score of one task from the measures of its episodes, fields ``[bars, episodes]``.
 
     ``available`` and ``usual`` (of ``evaluators.crypto.hindsight``) are what the markets offered, and how far they
-    moved a bar before they were played.
+    moved a bar before they were played; the reason begins with ``trouble`` where there is any.
     """
     timing, largest = np.asarray(measured.timing), np.asarray(measured.largest)
     cost = np.asarray(measured.cost) / np.where(largest > 0.0, largest, 1.0)
@@ -67,7 +68,8 @@ def scored(
         **plain,
         "equity_curves": curves(equity, window, mirrored),
     }
-    reason = (
+    reason = f"{trouble}; " if trouble else ""
+    reason += (
         f"skill {tenths(skill.value)} ± {tenths(1.96 * skill.se)} over {len(families)} windows: "
         f"timing {tenths(skill.timing)} points, costs {tenths(skill.cost)}"
     )
@@ -78,6 +80,31 @@ def scored(
         details=details,
         reason=reason,
     )
+
+
+def trouble(replies: int, unreadable: Sequence[str], faults: Mapping[str, int]) -> str:
+    """Return what was wrong with an agent's replies, in words; empty where nothing was.
+
+    Parameters
+    ----------
+    replies
+        Their number.
+    unreadable
+        Why a reply held no decision at all, one entry for each such reply.
+    faults
+        Number of decisions that counted as HOLD, by reason; those of unreadable replies included.
+    """
+    held = sum(faults.values())
+    if unreadable:
+        count = f"{len(unreadable)} of {replies} replies" if len(unreadable) < replies else f"all {replies} replies"
+        if replies == 1:
+            count = "the only reply"
+        were = "was" if len(unreadable) == 1 else "were"
+        return f"{count} {were} unreadable, the first because: {unreadable[0]}; {held} decisions counted as HOLD"
+    if faults:
+        reason, most = max(faults.items(), key=lambda item: item[1])
+        return f"{held} decisions were invalid and counted as HOLD, most of them ({most}) because: {reason}"
+    return ""
 
 
 def tenths(value: float) -> str:

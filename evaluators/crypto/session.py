@@ -20,7 +20,7 @@ from evaluators.contract import Json, Score
 from evaluators.crypto.hindsight import Available, available, usual_move
 from evaluators.crypto.messages import Decision, Indicators, observed_indicators, read_decision, read_decisions, state
 from evaluators.crypto.play import Measured, Played, joined, play
-from evaluators.crypto.report import scored
+from evaluators.crypto.report import scored, trouble
 from evaluators.crypto.windows import WARMUP_BARS, Episodes, of
 
 START_EQUITY = 10_000.0
@@ -74,6 +74,8 @@ class InteractiveSession:
         self.pending: dict[str, Decision] = {}
         self.measured: list[Measured] = []
         self.faults: Counter[str] = Counter()
+        self.replies = 0
+        self.unreadable: list[str] = []
         self.state = self.start()
         self._available: Available | None = None
 
@@ -160,6 +162,9 @@ class InteractiveSession:
             return None
         asked = self.names[self.asked : self.asked + self.chunk]
         found, faults = read_decisions(text, asked)
+        self.replies += 1
+        if not found:
+            self.unreadable.append(faults[asked[0]])
         bar = WARMUP_BARS - 1 + self.decision * self.every
         exposures = self.exposures()
         for name in asked:
@@ -215,8 +220,11 @@ class InteractiveSession:
                 "decisions_made": self.decision,
                 "decisions_asked": self.decisions,
                 "invalid_decisions": sum(self.faults.values()),
+                "replies": self.replies,
+                "unreadable_replies": len(self.unreadable),
                 "faults": dict(self.faults.most_common(20)),
             },
+            trouble=trouble(self.replies, self.unreadable, self.faults),
         )
         return replace(score, reason=score.reason + self.invalid())
 

@@ -130,7 +130,8 @@ def judge(windows: Array, best: Array, families: Sequence[str]) -> Skill:
 
     The error follows what one window more or less would have changed: its counted timing where costs could not be
     collected, its timing less its costs where they were (more timing there would have been counted in full, because
-    the debt would have been paid just the same), and in proportion between.
+    the debt would have been paid just the same), and in proportion between. A window that offers more than others
+    moves the scale as well: who earns a share of what every window offers is hardly uncertain (ratio estimator).
 
     Parameters
     ----------
@@ -152,7 +153,8 @@ def judge(windows: Array, best: Array, families: Sequence[str]) -> Skill:
     paid = abs(timing - value)
     collected = min(paid / cost, 1.0) if cost > 0.0 else 1.0
     net = totals[:, 0] - np.sign(timing) * totals[:, 1]
-    shown = counted + collected * (net - counted)
+    offered = best / best.mean() - 1.0 if best.mean() > 0.0 else np.zeros(best.size)
+    shown = counted + collected * (net - counted) - value * offered
     samples = value + shown - shown.mean()
     return Skill(min(value, 100.0), clustered_error(samples, families), timing, cost, samples, totals)
 

@@ -93,6 +93,34 @@ def test_an_unreadable_reply_holds_every_episode_and_says_why(text: str) -> None
     assert score.reason.endswith(f"; 4 of 4 decisions counted as HOLD, most of them: {max(session.faults)}")
 
 
+def hold_all(session: InteractiveSession) -> str:
+    return json.dumps({"decisions": [{"episode": name, "action": "HOLD"} for name in session.names]})
+
+
+def test_the_reason_begins_with_the_number_of_unreadable_replies_and_why_the_first_was() -> None:
+    session, twice = opened(), '{"decisions": []} {"decisions": [1]}'
+    for number in range(6):
+        session.reply(twice if number in (1, 4) else "?" if number == 5 else hold_all(session))
+    score = session.score()
+    why = read_decisions(twice, ["e01"])[1]["e01"]
+    assert score.reason.startswith(f"3 of 6 replies were unreadable, the first because: {why}; 12 decisions counted ")
+    assert score.reason.endswith("; skill 0.0 ± 0.0 over 2 windows: timing 0.0 points, costs 0.0")
+    assert (score.details["unreadable_replies"], score.details["replies"]) == (3, 6)
+
+
+def test_where_no_reply_was_readable_the_reason_says_so_and_where_all_were_it_says_nothing() -> None:
+    mute, fine, wrong = opened(), opened(), opened()
+    for _ in range(6):
+        mute.reply("I would buy.")
+        fine.reply(hold_all(fine))
+        wrong.reply(hold_all(wrong).replace("HOLD", "WAIT"))
+    assert mute.score().reason.startswith("all 6 replies were unreadable, the first because: unreadable reply: ")
+    assert fine.score().reason.startswith("skill 0.0 ± 0.0 over 2 windows")
+    assert wrong.score().reason.startswith(
+        "24 decisions were invalid and counted as HOLD, most of them (24) because: unknown action; skill 0.0"
+    )
+
+
 def test_one_bad_row_does_not_spoil_the_others_and_doubles_count_as_none() -> None:
     rows = [{"episode": "e01", "action": "BUY", "size": 1}, {"episode": "e02"}, {"episode": "e99", "action": "BUY"}]
     found, faults = read_decisions(json.dumps({"decisions": rows}), ["e01", "e02", "e03"])

@@ -232,6 +232,29 @@ def test_the_shares_are_those_of_the_bars_before_whatever_hindsight_finds_in_the
         judge(windows[:, :1], np.array([9.0]), names[:1])
 
 
+def test_who_earns_a_share_of_what_every_window_offers_has_a_small_error() -> None:
+    rng = np.random.default_rng(2)
+    best = rng.lognormal(0.0, 0.6, 64)
+    earned = np.zeros((BARS, 64, 2))
+    earned[:, :, 0] = 0.4 * best / BARS
+    shown = judge(earned, best, [str(window) for window in range(64)])
+    assert shown.value == pytest.approx(40.0, rel=0.02) and shown.samples.mean() == pytest.approx(shown.value)
+    assert shown.se < 0.5  # Of the windows' own points it would be some 3.
+
+
+def test_the_error_of_a_skilled_trader_is_the_spread_of_its_values() -> None:
+    rng = np.random.default_rng(3)
+    shown = []
+    for _ in range(300):
+        best = rng.lognormal(0.0, 0.6, 16)
+        earned = np.zeros((BARS, 16, 2))
+        earned[:, :, 0] = 0.3 * best / BARS + rng.normal(0.0, 0.06, (BARS, 16))
+        shown.append(judge(earned, best, [str(window) for window in range(16)]))
+    values, errors = (np.array([getattr(each, name) for each in shown]) for name in ("value", "se"))
+    assert values.mean() == pytest.approx(30.0, abs=2.0)
+    assert errors.mean() == pytest.approx(values.std(), rel=0.25)
+
+
 @given(
     hnp.arrays(np.float64, (6, 2), elements=st.floats(-100.0, 100.0)),
     hnp.arrays(np.float64, (6, 2), elements=st.floats(0.0, 100.0)),
