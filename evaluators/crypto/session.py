@@ -6,7 +6,6 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import jax
@@ -206,7 +205,7 @@ class InteractiveSession:
             left = self.bars - self.decision * self.every
             last, rest = play(self.state, close, self.next_bars(self.decision, left), self.rules)
             measured.append(rest)
-        score = scored(
+        return scored(
             joined(measured),
             jax.device_get(last.account),
             available=self.available,
@@ -226,15 +225,6 @@ class InteractiveSession:
             },
             trouble=trouble(self.replies, self.unreadable, self.faults),
         )
-        return replace(score, reason=score.reason + self.invalid())
-
-    def invalid(self) -> str:
-        """Return how many decisions counted as HOLD and why most of them did; empty when all were valid."""
-        if not self.faults:
-            return ""
-        fault, _ = self.faults.most_common(1)[0]
-        made = self.decision * self.count + self.asked
-        return f"; {sum(self.faults.values())} of {made} decisions counted as HOLD, most of them: {fault}"
 
     def oracle(self) -> str:
         """Return the orders that lead to the best path of positions known in hindsight."""
