@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from engine import __version__
+
 PROGRAM = Path(__file__).parents[1] / "wheel_check.py"
 
 
@@ -20,4 +22,4 @@ def test_the_wheel_works_in_an_empty_environment_outside_the_tree():
         text=True,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    assert "traderbench-0.1.0-py3-none-any.whl works" in done.stdout
+    assert f"traderbench-{__version__}-py3-none-any.whl works" in done.stdout
