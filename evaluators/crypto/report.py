@@ -97,10 +97,10 @@ def trouble(replies: int, unreadable: Sequence[str], faults: Mapping[str, int]) 
     held = sum(faults.values())
     if unreadable:
         count = f"{len(unreadable)} of {replies} replies" if len(unreadable) < replies else f"all {replies} replies"
+        which = f"{'was' if len(unreadable) == 1 else 'were'} unreadable, the first"
         if replies == 1:
-            count = "the only reply"
-        were = "was" if len(unreadable) == 1 else "were"
-        return f"{count} {were} unreadable, the first because: {unreadable[0]}; {held} decisions counted as HOLD"
+            count, which = "the only reply", "was unreadable,"
+        return f"{count} {which} because: {unreadable[0]}; {held} decisions counted as HOLD"
     if faults:
         reason, most = max(faults.items(), key=lambda item: item[1])
         return f"{held} decisions were invalid and counted as HOLD, most of them ({most}) because: {reason}"

@@ -90,7 +90,7 @@ def test_an_unreadable_reply_holds_every_episode_and_says_why(text: str) -> None
     assert sum(session.faults.values()) == 4
     score = session.score()
     assert score.value == 0.0 and score.details["invalid_decisions"] == 4
-    assert score.reason.endswith(f"; 4 of 4 decisions counted as HOLD, most of them: {max(session.faults)}")
+    assert score.reason.startswith(f"the only reply was unreadable, because: {max(session.faults)}; 4 decis")
 
 
 def hold_all(session: InteractiveSession) -> str:
