@@ -26,8 +26,9 @@ $(STAMP): pyproject.toml uv.lock
 run: setup
 	$(BIN)/traderbench run configs/quick.yaml $(ARGS)
 
+# one process a core, at most eight; a file's tests stay together because they share servers and runs
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 check: setup
 	$(BIN)/ruff format --check .

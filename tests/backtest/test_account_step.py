@@ -247,7 +247,7 @@ rules_drawn = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     seed=st.integers(0, 2**32 - 1),
     rules=rules_drawn,

@@ -91,7 +91,7 @@ rules_drawn = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     seed=st.integers(0, 2**32 - 1),
     rules=rules_drawn,

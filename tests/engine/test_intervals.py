@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import intervals, score
@@ -69,7 +69,6 @@ def test_one_family_has_no_interval():
     assert intervals.around_zero(samples_of([100.0, 0.0], [2])) is None
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0.0, 100.0), st.integers(1, 4)), min_size=2, max_size=30))
 def test_a_bounded_interval_holds_the_mean_lies_on_the_scale_and_has_width(families):
     sizes = [size for _, size in families]

@@ -351,7 +351,7 @@ def assembled(events: list[dict[str, Any]]) -> Reply | str:
         return str(error)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(drafts=DRAFTS, choices=st.data())
 def test_what_is_assembled_never_depends_on_the_chunking(drafts: list[list[dict[str, Any]]], choices: Any) -> None:
     done = {"status": {"state": "TASK_STATE_COMPLETED"}}

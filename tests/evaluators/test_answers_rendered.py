@@ -47,7 +47,7 @@ def read(text: str, kind: str) -> float | None:
 
 
 @given(figures, st.sampled_from(["", *MINUS]), st.sampled_from(sorted(SCALES)), st.booleans(), st.sampled_from(WRAPS))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_money_reads_back_and_its_mutations_do_not(
     figure: float, minus: str, scale: str, grouped: bool, wrap: str
 ) -> None:
@@ -68,13 +68,13 @@ def test_money_reads_back_and_its_mutations_do_not(
 
 
 @given(figures, st.sampled_from(sorted(NOTES)), st.sampled_from(WRAPS))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_a_scale_note_is_part_of_the_number(figure: float, note: str, wrap: str) -> None:
     assert read(wrap.format(f"${figure:,.2f}{note}"), "money") == pytest.approx(figure * NOTES[note], rel=1e-12)
 
 
 @given(st.integers(1, 99_999), st.sampled_from(["", *MINUS]), st.sampled_from(WRAPS))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_percentage_reads_back_and_its_mutations_do_not(points: int, minus: str, wrap: str) -> None:
     gold = points / 10_000 * (-1 if minus else 1)
     size = f"{points / 100:.2f}"
@@ -110,7 +110,7 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_no_mixture_of_the_grammar_s_words_makes_the_reader_raise(text: str) -> None:
     for reply in (text, f"Final answer: {text}"):
         assert isinstance(parse_number(reply, kind="any"), StatedNumber | Refusal)

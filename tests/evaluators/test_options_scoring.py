@@ -338,7 +338,7 @@ replies = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(replies)
 def test_no_reply_breaks_the_marking(drawn, text):
     for case in drawn[:3]:

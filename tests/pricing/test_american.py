@@ -175,7 +175,7 @@ def test_prices_have_the_symmetry_of_calls_and_puts(batch: dict[str, np.ndarray]
     np.testing.assert_allclose(american.price(**mirrored), american.price(**batch), rtol=1e-14)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     strike=st.floats(20.0, 500.0),
     time=st.floats(0.0, 5.0),

@@ -84,7 +84,7 @@ def test_without_volatility_of_variance_bates_is_mertons_model() -> None:
     np.testing.assert_allclose(ours, series, rtol=0, atol=1e-10)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     initial=st.floats(0.01, 0.3),
     kappa=st.floats(0.3, 5.0),

@@ -27,7 +27,7 @@ def legs(option: dict[str, float]) -> tuple[float, float]:
 
 
 @given(numbers)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_put_call_parity(option: dict[str, float]):
     call, put = np.asarray(black_scholes.price(**option, is_call=BOTH))
     shares, cash = legs(option)
@@ -35,7 +35,7 @@ def test_put_call_parity(option: dict[str, float]):
 
 
 @given(numbers)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_prices_lie_between_intrinsic_value_and_the_asset(option: dict[str, float]):
     call, put = np.asarray(black_scholes.price(**option, is_call=BOTH))
     shares, cash = legs(option)
@@ -45,7 +45,7 @@ def test_prices_lie_between_intrinsic_value_and_the_asset(option: dict[str, floa
 
 
 @given(numbers)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_calls_fall_and_are_convex_in_strike_and_rise_with_volatility(option: dict[str, float]):
     ladder = {**option, "strike": option["strike"] * np.linspace(0.8, 1.2, 9)}
     calls = np.asarray(black_scholes.price(**ladder))
@@ -57,7 +57,7 @@ def test_calls_fall_and_are_convex_in_strike_and_rise_with_volatility(option: di
 
 
 @given(numbers)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_call_is_a_put_with_shares_and_cash_exchanged(option: dict[str, float]):
     mirrored = {
         **option,
@@ -72,7 +72,7 @@ def test_a_call_is_a_put_with_shares_and_cash_exchanged(option: dict[str, float]
 
 
 @given(numbers, st.floats(0.1, 10.0))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_prices_scale_with_the_currency(option: dict[str, float], factor: float):
     scaled = {**option, "spot": option["spot"] * factor, "strike": option["strike"] * factor}
     np.testing.assert_allclose(

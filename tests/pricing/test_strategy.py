@@ -89,7 +89,7 @@ leg_lists = st.lists(
 
 
 @given(leg_lists)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_extremes_and_breakevens_agree_with_a_brute_force_grid(legs: list[Leg]):
     answer = analyze(legs)
     prices = np.unique(np.concatenate([np.arange(0.0, 400.0, 0.25), [leg.strike for leg in legs]]))

@@ -47,7 +47,7 @@ def test_density_is_the_second_derivative_of_black_prices_in_strike() -> None:
         assert second == pytest.approx(factor * float(svi_density(TRUE, np.log(strike))), rel=1e-4)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 1000), noise=st.floats(0.0, 0.1))
 def test_fits_of_noisy_quotes_are_free_of_arbitrage(seed: int, noise: float) -> None:
     near = surface.fit_svi(log_moneyness=K, total_variance=_noisy(1.0, noise, seed), tolerance=0.01)
