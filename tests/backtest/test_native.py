@@ -154,8 +154,9 @@ PLAYED = {name: strategies.get(name) for name in strategies.STRATEGIES} | {
 }
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize(("bars", "warmup", "lanes"), [(400, 0, 11), (333, 70, 16), (64, 64, 3)])
+@pytest.mark.parametrize(
+    ("bars", "warmup", "lanes", "dtype"), [(400, 0, 11, "float64"), (333, 70, 16, "float32"), (64, 64, 3, "float64")]
+)
 def test_every_reference_strategy_is_that_of_python(
     bars: int, warmup: int, lanes: int, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
