@@ -205,9 +205,10 @@ def _all_of(wanted: type, name: str, value: Any) -> Any:
 
 
 def _one_of(wanted: tuple[Any, ...], name: str, value: Any) -> Any:
-    if not any(type(value) is type(each) and value == each for each in wanted):
-        raise ValueError(f"{name} must be {' or '.join(map(repr, wanted))}, got {inputs.brief(value)}")
-    return value
+    for each in wanted:
+        if isinstance(value, type(each)) and value == each:
+            return each
+    raise ValueError(f"{name} must be {' or '.join(map(repr, wanted))}, got {inputs.brief(value)}")
 
 
 def _function(name: str, value: Any) -> Any:

@@ -7,12 +7,12 @@ that of the last. Forwards are linear in log between expiries.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.typing import ArrayLike
 
 from pricing import normal
@@ -42,14 +42,16 @@ class Surface(NamedTuple):
     @checked
     def of(cls, *, time: Sequence[float], forward: Sequence[float], curves: Sequence[SVI]) -> Surface:
         """Collect curves; ``ValueError`` when times are not ascending and positive or the lengths differ."""
-        if not len(time) == len(forward) == len(curves) or not time:
+        times, forwards = np.ravel(time), np.ravel(forward)
+        if not times.size == forwards.size == len(curves) or not times.size:
             raise ValueError(
-                f"time, forward, curves must have one length, got {len(time)}, {len(forward)}, {len(curves)}"
+                f"time, forward, curves must have one length, got {times.size}, {forwards.size}, {len(curves)}"
             )
-        if time[0] <= 0.0 or any(b <= a for a, b in itertools.pairwise(time)):
-            raise ValueError(f"time must be positive and ascending, got {list(time)}")
+        if not (np.diff(times, prepend=0.0) > 0.0).all():
+            raise ValueError(f"time must be positive and ascending, got {times.tolist()}")
+        require("forward", forwards, above=0.0, missing=False)
         stacked = SVI(*(jnp.stack([jnp.asarray(c[i]) for c in curves]) for i in range(5)))
-        return cls(jnp.asarray(time, float), jnp.asarray(forward, float), stacked)
+        return cls(jnp.asarray(times, float), jnp.asarray(forwards, float), stacked)
 
 
 @labelled
