@@ -119,9 +119,7 @@ def number(name: str, value: Any, *, default: object = None) -> Any:
 
 def whole_number(name: str, value: Any) -> int:
     """Return one whole number, of an integer type."""
-    if type(value) is int:
-        return value
-    if isinstance(value, np.integer):
+    if isinstance(value, np.integer) or (type(value) is int and abs(value) <= _LARGEST_INTEGER):
         return int(value)
     if isinstance(value, jax.Array | np.ndarray) and not is_traced(value) and np.ndim(value) == 0:
         plain = np.asarray(value)

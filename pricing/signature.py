@@ -11,7 +11,7 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, ParamSpec, TypeVar
 
 import jax
@@ -32,6 +32,8 @@ _BY_NAME: dict[str, Reader] = {
     "key": inputs.random_key,
     "dtype": inputs.float_dtype,
 }
+_OF_THEIR_OWN = ("dividend_amounts", "dividend_times")
+"""Arrays that never have one value a label: they belong to all rows."""
 _UNLABELLED = frozenset({float, int, bool, str, type(None), np.ndarray, list})
 _BY_TYPE: dict[Any, Reader] = {
     jax.Array: inputs.numbers,
@@ -102,12 +104,16 @@ def _decorated(function: Callable[P, R], *, labels: bool) -> Callable[P, R]:
             by_name = {name: read[name] for name in kwargs}
         else:
             positional, by_name = (), read
-        if not series:
-            return call(*positional, **by_name)
-        index = _common_index(series)
-        if labels:
+        index = _common_index(series) if series else None
+        if series and labels:
             _require_fit(read, next(iter(series)), len(index))
-        answer = call(*positional, **by_name)
+        try:
+            answer = call(*positional, **by_name)
+        except (TypeError, ValueError) as error:
+            _name_shapes(read, error)
+            raise
+        if not series:
+            return answer
         return _under(index, type(next(iter(series.values()))), answer) if labels else answer
 
     return reading
@@ -196,9 +202,9 @@ def _instance(wanted: type | tuple[type, ...], name: str, value: Any) -> Any:
 
 
 def _all_of(wanted: type, name: str, value: Any) -> Any:
-    if isinstance(value, str | wanted) or not isinstance(value, Iterable):
+    if isinstance(value, str | wanted) or not isinstance(value, Sequence | np.ndarray):
         raise ValueError(f"{name} must be a list of {wanted.__name__}, got {inputs.brief(value)}")
-    parts = value if isinstance(value, list | tuple) else list(value)
+    parts = list(value) if isinstance(value, np.ndarray) else value
     for place, part in enumerate(parts):
         _instance(wanted, f"{name}[{place}]", part)
     return parts
@@ -242,10 +248,22 @@ def _common_index(series: Mapping[str, Any]) -> Any:
     return leader.index
 
 
+def _name_shapes(read: Mapping[str, Any], error: Exception) -> None:
+    """Raise a clear error in the place of one of numpy or jax about arrays that do not fit each other."""
+    shapes = {name: np.shape(value) for name, value in read.items() if isinstance(value, np.ndarray | jax.Array)}
+    if "shape" not in str(error) or any(name in str(error) for name in shapes):
+        return
+    try:
+        np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"shapes do not broadcast: {listed}") from None
+
+
 def _require_fit(read: Mapping[str, Any], leader: str, labels: int) -> None:
     for name, value in read.items():
         shape = np.shape(value) if isinstance(value, np.ndarray | jax.Array) else ()
-        if shape not in ((), (1,), (labels,)):
+        if name not in _OF_THEIR_OWN and shape not in ((), (1,), (labels,)):
             raise ValueError(
                 f"{name} must be one number or have the {labels} values of the Series {leader}, got shape {shape}: "
                 f"pass {leader}.to_numpy() where shapes are to broadcast"

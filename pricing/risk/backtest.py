@@ -29,7 +29,10 @@ class CoverageTest(NamedTuple):
 
 @labelled
 def exceedances(profit_and_loss: ArrayLike, value_at_risk: ArrayLike) -> NDArray[np.bool_]:
-    """Days whose loss was larger than the forecast, both shape ``[days]``."""
+    """Days whose loss was larger than the forecast, both shape ``[days]``; NaN is ``ValueError``."""
+    for name, values in (("profit_and_loss", profit_and_loss), ("value_at_risk", value_at_risk)):
+        if np.isnan(np.asarray(values, float)).any():
+            raise ValueError(f"{name} must not be NaN: whether an unknown loss was larger is not known")
     found: NDArray[np.bool_] = -np.asarray(profit_and_loss, float) > np.asarray(value_at_risk, float)
     return found
 

@@ -61,8 +61,10 @@ def book_of(legs: Sequence[Leg], *, underlying: Sequence[int] | int = 0) -> Book
     Raises
     ------
     ValueError
-        When an option leg lacks its time or its volatility.
+        When there is no leg, or an option leg lacks its time or its volatility.
     """
+    if not legs:
+        raise ValueError("legs must hold at least one leg, got none")
     for leg in legs:
         if leg.strike is not None and (leg.time_to_expiry is None or leg.volatility is None):
             raise ValueError(f"the {leg.strike:g} {leg.kind} needs time_to_expiry and volatility")

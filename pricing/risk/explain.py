@@ -58,8 +58,10 @@ def explain(
     Raises
     ------
     ValueError
-        When an option leg lacks its time or its volatility.
+        When there is no leg, or an option leg lacks its time or its volatility.
     """
+    if not legs:
+        raise ValueError("legs must hold at least one leg, got none")
     options = [leg for leg in legs if leg.strike is not None]
     for leg in options:
         if leg.time_to_expiry is None or leg.volatility is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from pricing.inputs import require
 from pricing.signature import checked
 from pricing.strategy.leg import Kind, Leg
 from pricing.strategy.payoff import payoff
@@ -50,6 +51,10 @@ def margin(legs: Sequence[Leg], *, spot: float, naked_rate: float = 0.20, minimu
     naked_rate, minimum_rate
         Fractions of the stock's value: 0.20 and 0.10 for equities, 0.15 and 0.10 for broad indices.
     """
+    if not legs:
+        raise ValueError("legs must hold at least one leg, got none")
+    for name, value in (("spot", spot), ("naked_rate", naked_rate), ("minimum_rate", minimum_rate)):
+        require(name, value, at_least=0.0)
     stock = sum(leg.shares for leg in legs if leg.kind == "stock")
     options = [leg for leg in legs if leg.kind != "stock"]
     covered, naked = list[Leg](), list[Leg]()

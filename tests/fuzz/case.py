@@ -28,7 +28,6 @@ class Case:
     check: Callable[[dict[str, Any], Any], bool]
     weight: float = 1.0
     dear: bool = False
-    optional: tuple[str, ...] = ("dividend_yield_none", "spot_none")
 
     @property
     def name(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
@@ -94,7 +96,7 @@ def _expect_missing(case: Case, arguments: dict[str, Any], rng: Random, tally: T
     except Exception as error:
         _judge_error(case, name, error, tally, shown)
         return
-    leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(_plain(answer)) if np.asarray(leaf).dtype.kind == "f"]
+    leaves = [leaf for leaf in map(np.asarray, _leaves(_plain(answer))) if leaf.dtype.kind == "f"]
     elementwise = holed.ndim == 1 and leaves and all(leaf.shape == holed.shape for leaf in leaves)
     missing = (
         all(np.isnan(leaf[place]) for leaf in leaves) if elementwise else any(np.isnan(leaf).any() for leaf in leaves)
@@ -106,17 +108,23 @@ SEEN_AS_UNKNOWN = {
     "pricing.surface.history.iv_rank",
     "pricing.surface.history.iv_percentile",
     "pricing.chain.build",
+    "backtest.metrics.total_return",
+    "backtest.metrics.log_growth",
+    "backtest.metrics.annual_return",
+    "backtest.metrics.turnover",
     "backtest.account.action",
     "backtest.account.hold",
     "backtest.strategies.passive.from_targets",
     "backtest.population.play_targets",
 }
-"""Where the docstring gives NaN a meaning: left out, unknown, hold."""
+"""Where the docstring gives NaN a meaning (left out, unknown, hold), or only the ends of a path are read."""
 
 
 def _expect_error(case: Case, arguments: dict[str, Any], rng: Random, tally: Tally) -> None:
     name = list(arguments)[rng.integers(len(arguments))]
-    value = wrong.wrong_for(rng, name, arguments[name])
+    annotation = str(inspect.signature(case.function).parameters[name].annotation)
+    beside = any(isinstance(v, np.ndarray) and v.size > 1 for n, v in arguments.items() if n != name)
+    value = wrong.wrong_for(rng, name, arguments[name], annotation=annotation, beside=beside)
     if isinstance(arguments[name], np.ndarray) and rng.random() < 0.15 and arguments[name].shape == (3,):
         others = {
             n: pd.Series(v) for n, v in arguments.items() if isinstance(v, np.ndarray) and v.shape == (3,) and n != name
@@ -124,8 +132,6 @@ def _expect_error(case: Case, arguments: dict[str, Any], rng: Random, tally: Tal
         if others:
             arguments = {**arguments, **others}
             value = pd.Series(arguments[name], index=[2, 1, 0])
-    if name in case.optional and value is None:
-        return
     shown = f"{name} = {_brief(value)}"
     try:
         answer = case.function(**{**arguments, name: value})
@@ -138,6 +144,14 @@ def _expect_error(case: Case, arguments: dict[str, Any], rng: Random, tally: Tal
 def _judge_error(case: Case, name: str, error: Exception, tally: Tally, shown: str) -> None:
     clear = isinstance(error, ValueError) and name.split("_")[0] in str(error) and len(str(error)) < 400
     tally.add(case.name, CLEAR if clear else UNCLEAR, f"{shown}: {type(error).__name__}: {str(error)[:200]}")
+
+
+def _leaves(answer: Any) -> list[Any]:
+    found: list[Any] = []
+    for leaf in jax.tree.leaves(answer):
+        inner = vars(leaf).values() if dataclasses.is_dataclass(leaf) else None
+        found += [leaf] if inner is None else [each for part in inner for each in _leaves(part)]
+    return found
 
 
 def _plain(answer: Any) -> Any:

@@ -104,8 +104,11 @@ def under_labels(arguments: dict[str, Any], rng: Random) -> dict[str, Any]:
     return {n: pd.Series(v, index=index) if isinstance(v, np.ndarray) else v for n, v in arguments.items()}
 
 
-def wrong_for(rng: Random, name: str, value: Any) -> Any:
-    """A value that no function may take in place of ``value``."""
+def wrong_for(rng: Random, name: str, value: Any, *, annotation: str, beside: bool) -> Any:
+    """A value that the function may not take in place of ``value``, by what its signature says of the argument.
+
+    ``beside`` is whether another argument is an array, which one of seven numbers then does not fit.
+    """
     if name == "is_call":
         pool = NO_KINDS
     elif name == "key":
@@ -118,9 +121,12 @@ def wrong_for(rng: Random, name: str, value: Any) -> Any:
         if value.dtype == bool:
             pool = (None, "x", 2.0, np.nan, [True, None], ["a", "b"], 1j)
         else:
-            pool = (*NO_NUMBERS, np.ones((7,)) if value.shape != (7,) else np.ones(8))
+            pool = (*NO_NUMBERS, np.ones(7)) if beside else NO_NUMBERS
     elif isinstance(value, float):
-        pool = NO_ONE_NUMBER
+        pool = NO_ONE_NUMBER if annotation.startswith("float") and "jax.Array" not in annotation else NO_NUMBERS
+    elif isinstance(value, str):
+        pool = (None, "no such thing", 1.0, b"x", [], {})
     else:
         pool = NO_RECORDS
+    pool = tuple(each for each in pool if each is not None or "None" not in annotation)
     return pool[rng.integers(len(pool))]
