@@ -2,7 +2,7 @@
 
 Returns are simple returns per bar, shape ``[..., bars]``; every function reduces the last axis. Risk-free rate 0.
 A measure that is undefined (no risk taken, no trade closed) is NaN, never a made-up number; each function says when.
-NaN in what a measure reads gives NaN. A negative or infinite equity, an infinite return and a missing bar are ``ValueError``.
+NaN in what a measure reads gives NaN. A negative or infinite equity and an infinite return are ``ValueError``.
 Definitions are those of empyrical and quantstats where those agree; the docstring says where ours differs.
 """
 

@@ -253,7 +253,10 @@ def _synthetic_forwards(quotes: Quotes) -> tuple[Floats, Floats, Floats]:
 
 @checked
 def out_of_the_money(quotes: Quotes, parities: Sequence[Parity]) -> NDArray[np.bool_]:
-    """Tell which quotes are calls above or puts below the forward of their expiry, shape ``[quotes]``."""
+    """Tell which quotes are calls above or puts below the forward of their expiry, shape ``[quotes]``.
+
+    False where there is no forward.
+    """
     forward = forwards(quotes, parities)
     wanted: NDArray[np.bool_] = np.where(quotes.is_call, quotes.strike >= forward, quotes.strike < forward)
     return wanted

@@ -70,6 +70,7 @@ def _series(*arguments: jax.Array, terms: int) -> Series:
     intrinsic = jnp.maximum(jnp.where(is_call, spot - strike, strike - spot), 0.0)
     price = jnp.where(expired, intrinsic, (weight * values).sum(axis=0))
     remainder = jnp.where(expired, 0.0, jnp.where(is_call, as_calls, as_puts))
+    remainder = jnp.where(jnp.isnan(price), jnp.nan, remainder)
     return Series(price.reshape(shape), remainder.reshape(shape))
 
 

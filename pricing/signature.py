@@ -104,7 +104,7 @@ def _decorated(function: Callable[P, R], *, labels: bool) -> Callable[P, R]:
             by_name = {name: read[name] for name in kwargs}
         else:
             positional, by_name = (), read
-        index = _common_index(series) if series else None
+        index = _common_index(series) if series else ()
         if series and labels:
             _require_fit(read, next(iter(series)), len(index))
         try:

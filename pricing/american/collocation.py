@@ -166,7 +166,9 @@ def _greeks(*arguments: jax.Array, scheme: Scheme) -> tuple[jax.Array, Greeks]:
 
     vega, rho = jax.vmap(along)((jnp.stack([one, zero]), jnp.stack([zero, one])))
     decay = rate * price - (rate - dividend_yield) * spot * delta - 0.5 * (volatility * spot) ** 2 * gamma
-    return price, Greeks(delta, gamma, jnp.where(_is_exercised(put, front), 0.0, decay), vega, rho)
+    theta = jnp.where(_is_exercised(put, front), 0.0, decay)
+    # The clamps of the boundary give a NaN argument the slope 0.
+    return price, Greeks(*(jnp.where(jnp.isnan(price), jnp.nan, each) for each in (delta, gamma, theta, vega, rho)))
 
 
 def _level(*arguments: jax.Array, scheme: Scheme) -> jax.Array:

@@ -233,6 +233,10 @@ def historical_profits(
         raise ValueError(
             f"horizon_days must lie between 1 and the {moves.shape[0]} days of history, got {horizon_days}"
         )
+    if moves.ndim != 2 or moves.shape[1] != np.size(spot):
+        raise ValueError(
+            f"returns must have shape [days, {np.size(spot)}], one column for each spot, got {moves.shape}"
+        )
     if not (moves > -1.0).all():
         raise ValueError(f"returns must be > -1, got {moves.min()!r}")
     total = np.concatenate([np.zeros((1, moves.shape[1])), np.cumsum(np.log1p(moves), axis=0)])

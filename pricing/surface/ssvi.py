@@ -87,6 +87,10 @@ def fit_ssvi(
     k, times, variance, allowed = np.broadcast_arrays(
         *(np.asarray(value, float) for value in (log_moneyness, time_to_expiry, total_variance, tolerance))
     )
+    if not np.isfinite(k).all():
+        raise ValueError(f"log_moneyness must be finite, got {float(k[~np.isfinite(k)][0])!r}")
+    if k.ndim != 1 or not k.size:
+        raise ValueError(f"log_moneyness must have shape [quotes] with at least one quote, got {k.shape}")
     for name, values in (("time_to_expiry", times), ("total_variance", variance), ("tolerance", allowed)):
         wrong = ~(np.isfinite(values) & (values > 0.0))
         if wrong.any():

@@ -70,6 +70,10 @@ NO_COUNTS: tuple[Any, ...] = (*NO_NUMBERS, np.nan, 3.0, 2.5, -7, 0, [3], np.ones
 NO_RECORDS: tuple[Any, ...] = (None, "x", 1.0, (), (1.0, 2.0), {}, object(), np.ones(3), pd.DataFrame({"x": [1.0]}))
 
 
+ANY_WHOLE_NUMBER = ("index", "seed", "start")
+"""Arguments for which 0 and numbers below it are right."""
+
+
 def other_form(rng: Random, name: str, value: Any) -> Any:
     """The same numbers in another dress that must give the same answer."""
     if name == "key":
@@ -107,7 +111,7 @@ def under_labels(arguments: dict[str, Any], rng: Random) -> dict[str, Any]:
 def wrong_for(rng: Random, name: str, value: Any, *, annotation: str, beside: bool) -> Any:
     """A value that the function may not take in place of ``value``, by what its signature says of the argument.
 
-    ``beside`` is whether another argument is an array, which one of seven numbers then does not fit.
+    ``beside`` is whether another argument is an array, which eleven numbers then does not fit.
     """
     if name == "is_call":
         pool = NO_KINDS
@@ -116,17 +120,21 @@ def wrong_for(rng: Random, name: str, value: Any, *, annotation: str, beside: bo
     elif isinstance(value, bool):
         pool = (None, "yes", 1, 0.0, np.nan)
     elif isinstance(value, int):
-        pool = NO_COUNTS
+        pool = NO_COUNTS if annotation.startswith("int") else NO_NUMBERS
     elif isinstance(value, np.ndarray):
         if value.dtype == bool:
             pool = (None, "x", 2.0, np.nan, [True, None], ["a", "b"], 1j)
         else:
-            pool = (*NO_NUMBERS, np.ones(7)) if beside else NO_NUMBERS
+            pool = (*NO_NUMBERS, np.ones(11)) if beside else NO_NUMBERS
     elif isinstance(value, float):
         pool = NO_ONE_NUMBER if annotation.startswith("float") and "jax.Array" not in annotation else NO_NUMBERS
     elif isinstance(value, str):
         pool = (None, "no such thing", 1.0, b"x", [], {})
     else:
         pool = NO_RECORDS
+    if annotation.startswith("Sequence"):
+        pool = tuple(each for each in pool if type(each) is not tuple or each)
+    if name in ANY_WHOLE_NUMBER:
+        pool = tuple(each for each in pool if type(each) is not int or abs(each) > 99)
     pool = tuple(each for each in pool if each is not None or "None" not in annotation)
     return pool[rng.integers(len(pool))]
