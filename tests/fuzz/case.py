@@ -20,7 +20,7 @@ class Case:
     weight
         Share of the calls.
     dear
-        Whether a right call takes long: its arguments are then mostly wrong ones.
+        Whether a right call takes seconds to compile: arguments are then mostly wrong ones, always in a short play.
     """
 
     function: Callable[..., Any]

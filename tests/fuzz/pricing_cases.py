@@ -370,6 +370,7 @@ def all_cases() -> list[Case]:
             lambda r: without(option(r), "volatility", parameters=PARAMETERS, jumps=JUMPS),
             parity(bates.price),
             weight=2,
+            dear=True,
         ),
         Case(
             heston.price,
@@ -378,17 +379,18 @@ def all_cases() -> list[Case]:
             weight=2,
         ),
         Case(implied_volatility.solve, priced, inverts, weight=4),
-        Case(american.price, option, american_bounds, weight=2),
-        Case(american.greeks, option, american_bounds, weight=1),
-        Case(american.bjerksund_stensland_price, option, american_bounds, weight=2),
-        Case(american.tree_price, lambda r: option(r) | {"steps": 21}, american_bounds, weight=1),
+        Case(american.price, option, american_bounds, weight=2, dear=True),
+        Case(american.greeks, option, american_bounds, weight=1, dear=True),
+        Case(american.bjerksund_stensland_price, option, american_bounds, weight=2, dear=True),
+        Case(american.tree_price, lambda r: option(r) | {"steps": 21}, american_bounds, weight=1, dear=True),
         Case(
             american.exercise_boundary,
             lambda r: without(option(r, first="strike"), rate=0.05, dividend_yield=0.02),
             boundary_side,
             weight=1,
+            dear=True,
         ),
-        Case(american.implied_volatility, lambda r: priced(r, american.price), inverts, weight=0.2),
+        Case(american.implied_volatility, lambda r: priced(r, american.price), inverts, weight=0.2, dear=True),
         Case(
             calibration.fit_heston,
             lambda r: {
