@@ -12,8 +12,8 @@ import asyncio
 import hashlib
 import json
 import uuid
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
@@ -201,6 +201,17 @@ class A2AAgent:
         await self._client.aclose()
 
 
+@contextmanager
+def _reading(assembly: Assembly | None = None) -> Iterator[None]:
+    """Make what the agent's words break the agent's failure: as one of ours the task would be played again."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        failure = AgentFailure("protocol", f"the reply cannot be read ({type(error).__name__}: {error})")
+        failure.usage = assembly.usage if assembly else None
+        raise failure from error
+
+
 class A2AConversation:
     """One A2A context. The agent names it in its first reply; every later reply must carry the same name."""
 
@@ -232,7 +243,8 @@ class A2AConversation:
         self._used_task_ids.add(assembly.task_id)
         self._open_task_id = assembly.task_id if assembly.state == "input-required" else ""
         self._running_task_id = self._open_task_id
-        return assembly.reply()
+        with _reading(assembly):
+            return assembly.reply()
 
     async def close(self) -> None:
         """End the conversation: a task that the agent still works on, or that it left open, is cancelled."""
@@ -249,7 +261,8 @@ class A2AConversation:
         try:
             async with asyncio.timeout(CANCEL_TIMEOUT_S), aclosing(self._post(request)) as responses:
                 async for response in responses:
-                    usage = agent_dialect.read_response(response, request_id=request_id, polled=True).usage or usage
+                    with _reading():
+                        usage = agent_dialect.read_response(response, request_id=request_id, polled=True).usage or usage
         except (AgentFailure, TimeoutError):
             pass
         return usage
@@ -275,8 +288,9 @@ class A2AConversation:
         )
         async with aclosing(self._post(request)) as responses:
             async for response in responses:
-                event = agent_dialect.read_response(response, request_id=request_id)
-                self._take(assembly, event)
+                with _reading(assembly):
+                    event = agent_dialect.read_response(response, request_id=request_id)
+                    self._take(assembly, event)
                 if assembly.finished and not self._is_echo(event):
                     return
         if assembly.finished:
@@ -299,7 +313,8 @@ class A2AConversation:
             )
             async with aclosing(self._post(request)) as responses:
                 async for response in responses:
-                    self._take(assembly, agent_dialect.read_response(response, request_id=request_id, polled=True))
+                    with _reading(assembly):
+                        self._take(assembly, agent_dialect.read_response(response, request_id=request_id, polled=True))
 
     def _post(self, request: dict[str, Any]) -> AsyncGenerator[Any]:
         headers = agent_dialect.request_headers(self._endpoint.version)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import mimetypes
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -73,7 +72,7 @@ def _file(content: Any, link: Any, media_type: Any, name: Any) -> Part:
         return unread(f"{short(kind) or 'its unstated type'} is neither text nor JSON")
     try:
         return TextPart(base64.b64decode(content, validate=True).decode("utf-8-sig"), file=True)
-    except binascii.Error:
-        return unread("its bytes are not base64")
     except UnicodeDecodeError:
         return unread("its text is not UTF-8")
+    except ValueError:
+        return unread("its bytes are not base64")

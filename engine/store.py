@@ -14,7 +14,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -48,6 +48,11 @@ def canonical(value: Any) -> bytes:
 def digest(value: Any) -> str:
     """Return the sha256 of the canonical JSON of ``value``."""
     return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def has_answer(record: Mapping[str, Any]) -> bool:
+    """Return whether the agent answered any message of a record's conversation."""
+    return any(turn.get("role") == "agent" for turn in record["transcript"])
 
 
 class Store:
@@ -154,8 +159,13 @@ class Store:
         return {row[0] for row in self._query("SELECT key FROM cells")}
 
     def retriable(self) -> dict[str, str]:
-        """Return key and name of the results that are errors of transport, not answers."""
-        return dict(self._query("SELECT key, blob FROM cells WHERE state = 'agent_unavailable'"))
+        """Return key and name of the results that are errors of transport before anything was answered.
+
+        A conversation that broke off after an answer of the agent stays as it is: played again, it would show the same
+        market to somebody who knows how it goes on.
+        """
+        away = self._query("SELECT key, blob FROM cells WHERE state = 'agent_unavailable'")
+        return {key: blob for key, blob in away if not has_answer(self._get_blob(blob))}
 
     def former_attempts(self) -> dict[str, list[dict[str, Any]]]:
         """Return, by task, the attempts that are not its result, where there are any, in the order they were made."""

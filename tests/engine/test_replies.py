@@ -31,6 +31,7 @@ from engine.agent_client import A2AConversation, Endpoint
 from engine.agent_dialect import Usage, Version
 from engine.agent_failure import AgentFailure
 from engine.reply import Assembly, Reply, with_notes
+from engine.reply_parts import UnreadPart, read_part
 from evaluators.answers import Refusal, Statement, parse_json_object, stated_answers
 
 VERSIONS: tuple[Version, ...] = ("1.0", "0.3")
@@ -372,3 +373,58 @@ def test_what_is_assembled_never_depends_on_the_chunking(drafts: list[list[dict[
     assert assembled([*pieces, {"statusUpdate": done}]) == expected
     # the end of the stream may show the whole task, whose parts are the chunks as the SDK stores them
     assert assembled([*pieces, {"task": {"id": "t", **done, "artifacts": kept}}]) == expected
+
+
+ODD = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.sampled_from(["é", "\ud800", "a", "QQ=="]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["text", "data", "raw", "url", "file", "bytes", "uri", "mimeType", "mediaType", "name"])
+            | st.sampled_from(["filename", "kind", "parts", "artifactId", "metadata", "usage", "traderbench"]),
+            inner | st.sampled_from(["text/plain", "application/json"]),
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize("part", [{"raw": "é"}, {"file": {"bytes": "é"}}], ids=["1.0", "0.3"])
+def test_bytes_that_are_no_base64_are_named_whatever_letters_they_hold(part: dict[str, Any]) -> None:
+    kinds = {"mediaType": "text/plain", "mimeType": "text/plain"}
+    held = part | kinds if "raw" in part else {"file": part["file"] | kinds}
+    assert read_part(held) == UnreadPart("the reply's file part without a name was not read: its bytes are not base64")
+
+
+@settings(max_examples=1500)
+@given(parts=st.lists(st.dictionaries(st.sampled_from(["text", "data", "raw", "file", "url"]), ODD, max_size=3) | ODD))
+def test_whatever_an_agent_sends_is_read_or_is_its_own_failure(parts: list[Any]) -> None:
+    """An exception of another kind would be a failure of the harness, which plays the task again: a second look."""
+    artifact = {"artifactId": "a", "parts": parts}
+    status = {"state": "TASK_STATE_COMPLETED", "message": {"parts": parts}}
+    body = {"jsonrpc": "2.0", "id": "r", "result": {"task": {"id": "t", "status": status, "artifacts": [artifact]}}}
+    try:
+        assembly = Assembly()
+        assembly.take(agent_dialect.read_response(body, request_id="r"))
+        assembly.reply()
+    except AgentFailure:
+        pass
+
+
+def test_a_reply_that_breaks_its_reader_is_the_agents_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(*_: object, **__: object) -> None:
+        raise IndexError("list index out of range")
+
+    monkeypatch.setattr(agent_dialect, "read_response", breaks)
+
+    async def act(updater: TaskUpdater, queue: EventQueue) -> None:
+        await updater.complete()
+
+    broken = failure(act, ("1.0", "whole"))
+    assert (broken.kind, broken.sent) == ("protocol", True)
+    assert "the reply cannot be read (IndexError: list index out of range)" in str(broken)

@@ -69,6 +69,19 @@ def test_a_retry_replaces_the_result_it_names_and_no_other(tmp_path):
         assert store.check() == []
 
 
+def test_a_conversation_that_broke_off_after_an_answer_is_not_played_again(tmp_path):
+    seen = [
+        {"role": "harness", "text": "bar 1"},
+        {"role": "agent", "text": "BUY"},
+        {"role": "harness", "text": "bar 2"},
+    ]
+    with Store.create(tmp_path / "run", MANIFEST) as store:
+        gone = record("a", state="agent_unavailable", value=-40.0)
+        store.commit(key="seen", position=0, record=gone | {"transcript": seen})
+        store.commit(key="asked", position=1, record=record("b", state="agent_unavailable") | {"transcript": seen[:1]})
+        assert set(store.retriable()) == {"asked"}
+
+
 @pytest.mark.parametrize(("step", "value"), [("_put_blob", 0.0), ("_write_durably", 0.0), ("", 50.0)])
 def test_a_kill_during_a_retry_leaves_the_old_result_or_the_new_one(tmp_path, step, value):
     """The process dies before the transcript is whole, before the ledger is told, or right after."""
