@@ -96,6 +96,9 @@ def _seconds(times: Any) -> Any:
     """Seconds since 1970 UTC of dates with or without a zone; of numbers, which must be such seconds."""
     if getattr(times.dtype, "kind", "O") == "M":
         return times.to_numpy(dtype="datetime64[ns]").astype(np.int64) / 1e9
+    plain = np.asarray(times)
+    if plain.size and isinstance(plain.flat[0], str):
+        raise ValueError(f"time must be dates or seconds since 1970, got text {plain.flat[0]!r}: pandas.to_datetime it")
     seconds = np.asarray(numbers("time", times), float)
     if seconds.size and not (np.abs(seconds) < _LATEST).all():
         raise ValueError(f"time must be dates or seconds since 1970, got {seconds[0]!r}: milliseconds?")

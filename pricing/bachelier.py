@@ -38,7 +38,7 @@ def price(
     volatility
         Absolute, per square root of a year, >= 0.
     is_call
-        True for a call, False for a put.
+        True or 1, ``"call"`` or ``"c"`` for a call; False or 0, ``"put"`` or ``"p"`` for a put.
 
     Returns
     -------
@@ -73,7 +73,8 @@ def greeks(
 
 def _out_of_the_money(gap: jax.Array, deviation: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Undiscounted out-of-the-money price, tail probability and density at the standardised gap."""
-    x = jnp.where(gap == 0.0, 0.0, jnp.abs(gap) / deviation)
+    deviation = jnp.where(deviation < 0.0, jnp.nan, deviation)  # what traced code cannot refuse
+    x = jnp.where(gap == 0.0, 0.0 * deviation, jnp.abs(gap) / deviation)
     x = jnp.minimum(x, 60.0)
     ratio, height = mills_ratio(x), density(x)
     return deviation * height * (1.0 - x * ratio), height * ratio, height

@@ -292,7 +292,7 @@ def price(
     volatility
         Per year, as a decimal, >= 0.
     is_call
-        True for a call, False for a put.
+        True or 1, ``"call"`` or ``"c"`` for a call; False or 0, ``"put"`` or ``"p"`` for a put.
 
     Returns
     -------

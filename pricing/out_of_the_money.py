@@ -49,10 +49,11 @@ def out_of_the_money(log_distance: jax.Array, deviation: jax.Array, smaller: jax
     log_distance
         Absolute logarithm of forward over strike, >= 0.
     deviation
-        ``volatility * sqrt(time)``, >= 0.
+        ``volatility * sqrt(time)``; below 0, which traced code cannot refuse, everything is NaN.
     smaller
         Discounted value of the leg that the option buys: the shares of a call, the cash of a put.
     """
+    deviation = jnp.where(deviation < 0.0, jnp.nan, deviation)
     distance = jnp.where(log_distance == 0.0, 0.0, log_distance / deviation)
     near = jnp.maximum(0.5 * deviation - distance, -_FARTHEST)
     far = jnp.maximum(-0.5 * deviation - distance, -_FARTHEST)

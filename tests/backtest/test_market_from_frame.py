@@ -42,6 +42,7 @@ def test_times_are_seconds_of_utc_whatever_the_zone_and_resolution() -> None:
         (candles().reset_index(drop=True), {}, "got 0, 1, 2, ...: name the column"),
         (candles(), {"time": "when"}, "time must name one column .* got 'when'"),
         (candles(t=1.7e12 + 3.6e6 * np.arange(6)), {"time": "t"}, "milliseconds"),
+        (candles(t="2026-01-01 00:00:00"), {"time": "t"}, "got text '2026-01-01 00:00:00': pandas.to_datetime it"),
         (candles(Close="x"), {}, "close must be numbers"),
         (candles(High=1.0), {}, r"high\[0\] = 1.0 must be at least"),
         (candles().iloc[::-1], {}, r"time\[1\] .* later than the bar before"),

@@ -145,3 +145,11 @@ def test_large_batches_of_words_are_priced_like_booleans() -> None:
         black_scholes.price(**arguments, is_call=np.where(is_call, "call", "PUT")),
         black_scholes.price(**arguments, is_call=is_call),
     )
+
+
+@pytest.mark.parametrize("strike", [90.0, 100.0, 110.0])
+@pytest.mark.parametrize("name", ["black_scholes.price", "black76.price", "bachelier.price"])
+def test_a_negative_volatility_that_is_known_too_late_to_be_refused_gives_nan(name: str, strike: float) -> None:
+    function, arguments = FUNCTIONS[name]
+    traced = jax.jit(lambda volatility: function(**{**arguments, "strike": strike, "volatility": volatility}))
+    assert np.isnan(traced(-0.2)) and np.isfinite(traced(0.0)) and np.isfinite(traced(0.2))
