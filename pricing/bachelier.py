@@ -38,7 +38,7 @@ def price(
     volatility
         Absolute, per square root of a year, >= 0.
     is_call
-        True or 1, ``"call"`` or ``"c"`` for a call; False or 0, ``"put"`` or ``"p"`` for a put.
+        As in :func:`pricing.black_scholes.price`.
 
     Returns
     -------

@@ -1,7 +1,8 @@
 """European options on a lognormal asset with a continuous dividend yield: price and Greeks.
 
 Conventions: time in years, rates and volatility per year as decimals, rates continuously compounded. Any argument may
-be an array; all are broadcast together. ``is_call`` may be an array too. Float32 arrays are priced in float32.
+be an array or a pandas Series; all are broadcast together. Series must have one index, which comes back with the
+answer; a DataFrame is refused (name a column). ``is_call`` may be an array too. Float32 arrays are priced in float32.
 
 The out-of-the-money option is always computed first, from two Mills ratios that share one density, and parity gives
 the other. So no digits are lost deep out of the money, and put-call parity holds to rounding.
@@ -292,7 +293,8 @@ def price(
     volatility
         Per year, as a decimal, >= 0.
     is_call
-        True or 1, ``"call"`` or ``"c"`` for a call; False or 0, ``"put"`` or ``"p"`` for a put.
+        True, 1, ``"call"`` or ``"c"`` for a call; False, 0, ``"put"`` or ``"p"`` for a put, words in any case. Only
+        booleans within ``jit``, ``vmap`` and ``grad``, where values cannot be looked at.
 
     Returns
     -------
@@ -301,7 +303,8 @@ def price(
     Raises
     ------
     ValueError
-        When a value known before tracing is negative or infinite, or shapes do not broadcast.
+        When an argument is no number or ``is_call`` no kind of option, a value known before tracing is negative or
+        infinite, shapes do not broadcast, or Series have different indexes.
     """
     named = _named(spot, strike, time_to_expiry, rate, volatility, dividend_yield)
     answers = _native("black_scholes_price", named, is_call, outputs=1)

@@ -184,5 +184,5 @@ def test_a_stop_goes_with_the_order_and_is_filled_at_its_level() -> None:
 
 @pytest.mark.parametrize("stop", [0.0, 1.0, -0.1, float("nan")])
 def test_a_stop_that_cannot_be_is_refused(stop: float) -> None:
-    with pytest.raises(ValueError, match="stop must be above 0 and below 1"):
+    with pytest.raises(ValueError, match="stop must be"):
         strategies.get("macd", stop=stop)
