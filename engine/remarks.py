@@ -63,6 +63,6 @@ def tasks(count: int) -> str:
     return f"{count} task" if count == 1 else f"{count} tasks"
 
 
-def points(value: float) -> str:
-    """Return a score with one decimal; what rounds to 0 has no sign."""
-    return f"{round(value, 1) + 0.0:.1f}"
+def points(value: float | None) -> str:
+    """Return a score with one decimal, ``n/a`` where there is none; what rounds to 0 has no sign."""
+    return "n/a" if value is None else f"{round(value, 1) + 0.0:.1f}"

@@ -178,7 +178,7 @@ def _agentbeats_section(score: SectionScore | None, records: Sequence[dict[str, 
     return {
         "score": score.score,
         "weight": score.weight,
-        "weighted_contribution": score.weight * score.score,
+        "weighted_contribution": None if score.score is None else score.weight * score.score,
         "datasets": sorted({record["dataset"] for record in records}),
         "task_count": score.total,
         "accuracy": score.pass_rate,
@@ -225,15 +225,21 @@ def _row(record: dict[str, Any]) -> dict[str, Any]:
 
 def table(result: dict[str, Any]) -> str:
     """Return the score table for a terminal."""
-    lines = [f"{'section':<22} {'score':>6}  {'95% interval':>15}  {'tasks':>5}  {'passed':>6}  {'weight':>6}"]
-    for name, row in result["sections"].items():
-        lines.append(_line(name, row, f"{row['weight']:>6.0%}"))
-    lines.append(_line("overall", result["overall"], ""))
+    rows = [*result["sections"].items(), ("overall", result["overall"])]
+    width = max(len("tasks"), *(len(scored_of(row)) for _, row in rows))
+    lines = [f"{'section':<22} {'score':>6}  {'95% interval':>15}  {'tasks':>{width}}  {'passed':>6}  {'weight':>6}"]
+    lines += [_line(name, row, width) for name, row in rows]
     lines += [*remarks(result), f"cost: {cost(result)}"]
     return "\n".join(lines)
 
 
-def _line(name: str, row: dict[str, Any], weight: str) -> str:
+def scored_of(row: dict[str, Any]) -> str:
+    """Return the number of tasks, as ``6 of 8`` where not all of them are scored."""
+    return f"{row['total']}" if row["n"] == row["total"] else f"{row['n']} of {row['total']}"
+
+
+def _line(name: str, row: dict[str, Any], width: int) -> str:
     interval = "n/a" if row["ci95"] is None else f"{points(row['ci95'][0])} to {points(row['ci95'][1])}"
-    counts = f"{row['total']:>5}  {row['passed']:>6}"
+    counts = f"{scored_of(row):>{width}}  {row['passed']:>6}"
+    weight = f"{row['weight']:>6.0%}" if "weight" in row else ""
     return f"{name:<22} {points(row['score']):>6}  {interval:>15}  {counts}  {weight}".rstrip()

@@ -24,7 +24,7 @@ class SectionScore(NamedTuple):
     Attributes
     ----------
     score
-        Mean over the scored tasks, clipped to [0, 100] (TraderBench eq. 1).
+        Mean over the scored tasks, clipped to [0, 100] (TraderBench eq. 1); None without a scored task.
     se, ci95
         Clustered standard error and 95% interval; None when fewer than two families were played.
     n
@@ -34,13 +34,13 @@ class SectionScore(NamedTuple):
     passed
         Passed tasks.
     weight
-        Weight after redistribution over the active sections (eq. 2).
+        Weight in the overall score, after redistribution over the sections that have a score (eq. 2); 0 without one.
     bounds
         The score if every task that is missing had 0, and if it had 100. A scored task that met slow tool calls of
         the harness counts its own value below and 100 above: it may have cost the agent its answer.
     """
 
-    score: float
+    score: float | None
     se: float | None
     ci95: tuple[float, float] | None
     n: int
@@ -56,9 +56,12 @@ class SectionScore(NamedTuple):
 
 
 class OverallScore(NamedTuple):
-    """The weighted sum of the section scores (eq. 3)."""
+    """The weighted sum of the section scores (eq. 3): None where no section that has weight has a score.
 
-    score: float
+    ``bounds`` keep every section with its weight in the plan: what has no score is 0 in the lower, 100 in the upper.
+    """
+
+    score: float | None
     se: float | None
     ci95: tuple[float, float] | None
     n: int
@@ -98,20 +101,22 @@ def summarize(
     """Return the overall score and the section scores of a run's task records."""
     groups = {section: [r for r in records if r["section"] == section] for section in SECTIONS}
     active = [section for section in SECTIONS if groups[section]]
-    share = redistribute(weights, active)
-    sections = {section: _section(section, groups[section], share[section]) for section in active}
-    parts = [Part(item.weight, item.score, item.ci95) for item in sections.values()]
-    span = intervals.weighted_sum(parts)
+    planned = redistribute(weights, active)
+    having = [section for section in active if planned[section] > 0.0 and any(map(_is_scored, groups[section]))]
+    share = redistribute(weights, having) if having else {}
+    sections = {section: _section(section, groups[section], share.get(section, 0.0)) for section in active}
+    parts = [Part(item.weight, item.score, item.ci95) for item in sections.values() if item.score is not None]
+    span = intervals.weighted_sum(parts) if having else None
     overall = OverallScore(
-        score=math.fsum(item.weight * item.score for item in sections.values()),
-        se=_quadrature(sections.values()),
+        score=math.fsum(part.weight * part.value for part in parts) if having else None,
+        se=_quadrature(sections.values()) if having else None,
         ci95=None if span is None else (clip(span[0]), clip(span[1])),
         n=sum(item.n for item in sections.values()),
         total=sum(item.total for item in sections.values()),
         passed=sum(item.passed for item in sections.values()),
         bounds=(
-            math.fsum(item.weight * item.bounds[0] for item in sections.values()),
-            math.fsum(item.weight * item.bounds[1] for item in sections.values()),
+            math.fsum(planned[section] * item.bounds[0] for section, item in sections.items()),
+            math.fsum(planned[section] * item.bounds[1] for section, item in sections.items()),
         ),
     )
     return overall, sections
@@ -148,15 +153,18 @@ def samples_of(record: Mapping[str, Any]) -> list[Sample]:
     return [Sample(item["family"], item["value"], 1.0 / len(finer)) for item in finer]
 
 
+def _is_scored(record: Mapping[str, Any]) -> bool:
+    return record["state"] not in UNSCORED
+
+
 def _section(section: Section, records: Sequence[Mapping[str, Any]], weight: float) -> SectionScore:
-    scored = [record for record in records if record["state"] not in UNSCORED]
-    mean = math.fsum(record["value"] for record in scored) / len(scored) if scored else 0.0
+    scored = [record for record in records if _is_scored(record)]
     total = math.fsum(record["value"] for record in scored)
     samples = [sample for record in scored for sample in samples_of(record)]
     sure = [record["value"] for record in scored if not record.get("slow_tool_calls")]
     most = math.fsum(sure) + (len(records) - len(sure)) * FULL_MARKS
     return SectionScore(
-        score=clip(mean),
+        score=clip(total / len(scored)) if scored else None,
         se=clustered_mean(samples).se if samples else None,
         ci95=interval_of(section, samples) if samples else None,
         n=len(scored),

@@ -8,6 +8,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from engine.remarks import points
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -62,19 +64,22 @@ def figure(width: float, height: float, *, polar: bool = False) -> Iterator[tupl
     drawn.append(text[text.index("<svg") :])
 
 
-def intervals(rows: Sequence[tuple[str, float, tuple[float, float] | None]]) -> str:
-    """Return horizontal bars on the 0-100 scale with their 95% intervals, first row on top."""
+def intervals(rows: Sequence[tuple[str, float | None, tuple[float, float] | None]]) -> str:
+    """Return horizontal bars on the 0-100 scale with their 95% intervals, first row on top.
+
+    The values stand in a column beside the scale, where none can be read as a position; ``n/a`` has no bar.
+    """
     with figure(6.4, 0.5 + 0.46 * len(rows)) as (_, axes, drawn):
         places = range(len(rows))
-        axes.barh(places, [value for _, value, _ in rows], height=0.56, color=ACCENT, alpha=0.85)
+        axes.barh(places, [value or 0.0 for _, value, _ in rows], height=0.56, color=ACCENT, alpha=0.85)
+        beside = axes.get_yaxis_transform()
         for place, (_, value, span) in zip(places, rows, strict=True):
             if span is not None:
                 axes.plot(span, (place, place), color=INK, linewidth=1.6, solid_capstyle="butt")
                 axes.plot(span, (place, place), "|", color=INK, markersize=8)
-            right = max(value, span[1] if span else value)
-            axes.text(min(right, 100.0) + 1.5, place, f"{value:.1f}", va="center", color=INK)
+            axes.text(1.09, place, points(value), transform=beside, ha="right", va="center", fontweight="bold")
         axes.set_yticks(list(places), [readable(name) for name, _, _ in rows])
-        axes.set_xlim(0, 108)
+        axes.set_xlim(0, 100)
         axes.set_xticks(range(0, 101, 20))
         axes.invert_yaxis()
         axes.tick_params(length=0)
@@ -83,21 +88,26 @@ def intervals(rows: Sequence[tuple[str, float, tuple[float, float] | None]]) -> 
     return drawn[0]
 
 
-def radar(values: Mapping[str, float]) -> str:
-    """Return the capability profile: one axis a section, 0 in the middle, 100 at the rim."""
+def radar(values: Mapping[str, float | None]) -> str:
+    """Return the capability profile: one axis a section, 0 in the middle, 100 at the rim.
+
+    A section without a score has a named axis and no point, and the outline is open there.
+    """
     with figure(5.2, 4.2, polar=True) as (_, axes, drawn):
         names = list(values)
         angles = [2.0 * math.pi * i / len(names) for i in range(len(names))]
-        heights = [values[name] for name in names]
+        heights = [math.nan if value is None else value for value in values.values()]
         polar: Any = axes
         polar.set_theta_offset(math.pi / 2)
         polar.set_theta_direction(-1)
-        polar.fill([*angles, angles[0]], [*heights, heights[0]], color=ACCENT, alpha=0.18)
+        if None not in values.values():
+            polar.fill([*angles, angles[0]], [*heights, heights[0]], color=ACCENT, alpha=0.18)
         polar.plot([*angles, angles[0]], [*heights, heights[0]], color=ACCENT, linewidth=2)
         polar.scatter(angles, heights, color=ACCENT, s=18, zorder=3)
         polar.set_ylim(0, 100)
         polar.set_yticks([20, 40, 60, 80, 100], ["", "40", "", "80", ""])
-        polar.set_xticks(angles, [readable(name).replace(" ", "\n", 1) for name in names])
+        titles = [readable(name) + (" n/a" if value is None else "") for name, value in values.items()]
+        polar.set_xticks(angles, [title.replace(" ", "\n", 1) for title in titles])
         polar.tick_params(axis="x", pad=14)
         polar.tick_params(axis="y", labelcolor=MUTED, labelsize=8)
         polar.spines["polar"].set_color(GRID)

@@ -13,7 +13,7 @@ from engine import results, tool_times
 from engine.intervals import around_zero
 from engine.remarks import cost, points, remarks
 from engine.report import charts
-from engine.score import clip, samples_of
+from engine.score import UNSCORED, clip, samples_of
 from engine.spending import in_words, is_known
 from engine.statistics import clustered_mean
 
@@ -51,6 +51,8 @@ def context(manifest: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -
         "manifest": manifest,
         "summary": summary,
         "seed_source": summary["seed_source"],
+        "overall_points": points(summary["overall"]["score"]),
+        "overall_scored": results.scored_of(summary["overall"]),
         "notices": remarks(summary),
         "cost": cost(summary),
         "sections": [_section(name, row) for name, row in summary["sections"].items()],
@@ -64,13 +66,14 @@ def context(manifest: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -
     }
 
 
-def _interval_rows(summary: dict[str, Any]) -> list[tuple[str, float, tuple[float, float] | None]]:
+def _interval_rows(summary: dict[str, Any]) -> list[tuple[str, float | None, tuple[float, float] | None]]:
     named = [("overall", summary["overall"]), *summary["sections"].items()]
     return [(name, row["score"], tuple(row["ci95"]) if row["ci95"] else None) for name, row in named]
 
 
 def _section(name: str, row: dict[str, Any]) -> dict[str, Any]:
-    return row | {"title": charts.readable(name), "name": name}
+    words = {"points": points(row["score"]), "scored_of": results.scored_of(row)}
+    return row | words | {"title": charts.readable(name), "name": name}
 
 
 def _options(records: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -134,6 +137,7 @@ def _mean_metric(records: list[dict[str, Any]], name: str) -> str:
 
 def _task(number: int, record: dict[str, Any]) -> dict[str, Any]:
     details = {name: value for name, value in record["details"].items() if name not in ("samples", "equity_curves")}
+    value = None if record["state"] in UNSCORED else record["value"]
     return {
         "number": number,
         "id": record["task_id"],
@@ -143,8 +147,8 @@ def _task(number: int, record: dict[str, Any]) -> dict[str, Any]:
         "category": record["category"],
         "state": record["state"],
         "state_words": STATE_WORDS[record["state"]],
-        "score": points(clip(record["value"])),
-        "value": points(record["value"]),
+        "score": points(None if value is None else clip(value)),
+        "value": points(value),
         "reason": record["reason"],
         "as_of": record["as_of"],
         "question": record["question"],

@@ -192,6 +192,37 @@ def test_an_inactive_section_keeps_its_place_with_nulls(manifest, records):
     assert found["section_scores"]["options_trading"]["weight"] == 1.0
 
 
+def part_run():
+    played = [make_record("options_trading", n, value=100.0, state="passed", passed=True) for n in range(6)]
+    left = [make_record("options_trading", n, value=0.0, state="not_run") for n in (6, 7)]
+    return [*played, *left, make_record("crypto_trading", 0, value=0.0, state="not_run")]
+
+
+def test_what_was_not_played_is_not_shown_as_a_measured_zero(manifest):
+    found = results.agentbeats(manifest, part_run())
+    assert found["overall_score"]["score"] == 100.0
+    unplayed = found["section_scores"]["crypto_trading"]
+    assert (unplayed["score"], unplayed["weighted_contribution"], unplayed["weight"]) == (None, None, 0.0)
+    lines = results.table(results.summary(manifest, part_run())).splitlines()
+    assert lines[1].split() == ["options_trading", "100.0", *lines[1].split()[2:5], "6", "of", "8", "6", "100%"]
+    assert lines[2].split() == ["crypto_trading", "n/a", "n/a", "0", "of", "1", "0", "0%"]
+    assert lines[3].split()[-4:] == ["6", "of", "9", "6"]
+    # halves of (600 / 8, 800 / 8) and (0, 100)
+    assert lines[4] == "3 tasks were not run: the overall score lies between 37.5 and 100.0"
+    text = report.render(manifest, part_run())
+    assert "of 100 overall, <b>incomplete: 6 of 9 tasks scored</b>" in text
+    assert '<td>Crypto trading</td><td class="number">n/a</td>' in text
+    assert '<span class="state not_run">not run</span><span class="points">n/a</span>' in text
+
+
+def test_a_run_that_scored_nothing_has_a_report_without_a_score(manifest):
+    rows = [make_record("options_trading", 0, value=0.0, state="infra_unavailable")]
+    assert results.agentbeats(manifest, rows)["overall_score"]["score"] is None
+    text = report.render(manifest, rows)
+    assert "<strong>n/a</strong>" in text and ", n/a (incomplete)</title>" in text
+    assert results.table(results.summary(manifest, rows)).splitlines()[2].split()[:3] == ["overall", "n/a", "n/a"]
+
+
 @pytest.fixture(scope="module")
 def browser_page(page_file):
     if CHROMIUM is None:

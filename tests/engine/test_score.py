@@ -134,3 +134,34 @@ def test_the_overall_score_lies_between_the_section_scores(rows):
     values = [item.score for item in sections.values()]
     assert min(values) - 1e-9 <= overall.score <= max(values) + 1e-9
     assert sum(item.weight for item in sections.values()) == pytest.approx(1.0)
+
+
+UNPLAYED = ("not_run", "infra_unavailable")
+
+
+def test_a_section_without_a_scored_task_has_no_score_and_gives_its_weight_to_the_others():
+    """Before, one section played to 83.3 of two of equal weight made an overall score of 41.7."""
+    rows = [record("options_trading", value, family=str(i)) for i, value in enumerate([100.0] * 5 + [0.0])]
+    rows += [record("options_trading", 0.0, state="not_run")] * 2
+    rows += [record("crypto_trading", 0.0, state=state) for state in UNPLAYED]
+    overall, sections = score.summarize(rows, WEIGHTS)
+    unplayed = sections["crypto_trading"]
+    assert (unplayed.score, unplayed.se, unplayed.ci95, unplayed.weight) == (None, None, None, 0.0)
+    assert unplayed.bounds == (0.0, 100.0)
+    assert sections["options_trading"].weight == 1.0
+    assert overall.score == sections["options_trading"].score == pytest.approx(500.0 / 6.0)
+    assert overall.se == sections["options_trading"].se > 0.0
+    assert overall.ci95 == pytest.approx(sections["options_trading"].ci95)
+    # halves of (500 / 8, 700 / 8) and (0, 100)
+    assert overall.bounds == pytest.approx((31.25, 93.75))
+    assert (overall.n, overall.total) == (6, 10)
+
+
+@pytest.mark.parametrize("weights", [WEIGHTS, {"options_trading": 1.0, "crypto_trading": 0.0}])
+def test_a_run_without_a_scored_task_that_has_weight_has_no_overall_score(weights):
+    rows = [record("options_trading", 0.0, state=state) for state in UNPLAYED]
+    if weights is not WEIGHTS:
+        rows.append(record("crypto_trading", 30.0))
+    overall, _ = score.summarize(rows, weights)
+    assert (overall.score, overall.se, overall.ci95) == (None, None, None)
+    assert overall.bounds == (0.0, 100.0)
