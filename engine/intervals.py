@@ -13,6 +13,8 @@ Span: TypeAlias = tuple[float, float]
 
 PSEUDO_FAMILIES = ("\0low", "\0high")
 """Names that no dataset gives a family."""
+NO_SPREAD = 1e-6
+"""Standard error, in points, that is dust of the computation and no spread of skill."""
 
 
 class Part(NamedTuple):
@@ -45,8 +47,8 @@ def bounded(samples: Iterable[Sample], *, low: float = 0.0, high: float = 100.0)
 def around_zero(samples: Iterable[Sample], *, low: float = -math.inf, high: float = math.inf) -> Span | None:
     """Return the 95% Student-t interval of a mean of values without bounds, such as skill, cut to ``low``, ``high``.
 
-    Where all values are equal Student's t knows nothing (an agent that never traded, or failed each time): then it is
-    the interval of :func:`bounded` on the 0-100 scale, what so many equal windows cannot exclude.
+    Where all values are equal, but for dust, Student's t knows nothing (an agent that never traded, or failed each
+    time): then it is the interval of :func:`bounded` on the 0-100 scale, what so many equal windows cannot exclude.
 
     Raises
     ------
@@ -55,7 +57,7 @@ def around_zero(samples: Iterable[Sample], *, low: float = -math.inf, high: floa
     """
     items = list(samples)
     estimate = clustered_mean(items)
-    if not without_spread(estimate):
+    if not without_spread(estimate) and (estimate.se is None or estimate.se >= NO_SPREAD):
         return interval(estimate, low=low, high=high)
     span = bounded(items, low=min(0.0, estimate.value), high=max(100.0, estimate.value))
     return None if span is None else (max(low, span[0]), min(high, span[1]))

@@ -106,16 +106,27 @@ def radar(values: Mapping[str, float | None]) -> str:
         polar.scatter(angles, heights, color=ACCENT, s=18, zorder=3)
         polar.set_ylim(0, 100)
         polar.set_yticks([20, 40, 60, 80, 100], ["", "40", "", "80", ""])
-        titles = [readable(name) + (" n/a" if value is None else "") for name, value in values.items()]
-        polar.set_xticks(angles, [title.replace(" ", "\n", 1) for title in titles])
-        polar.tick_params(axis="x", pad=14)
+        titles = [readable(name).replace(" ", "\n", 1) for name in names]
+        marked = [title + ("\nn/a" if values[name] is None else "") for title, name in zip(titles, names, strict=True)]
+        polar.set_xticks(angles, marked)
+        polar.tick_params(axis="x", pad=8)
+        for label, angle in zip(polar.get_xticklabels(), angles, strict=True):
+            # outwards from the ring: what stands beside it would run into it if it were centred on its axis
+            label.set_horizontalalignment(_outwards(math.sin(angle), "left", "center", "right"))
+            label.set_verticalalignment(_outwards(math.cos(angle), "bottom", "center", "top"))
         polar.tick_params(axis="y", labelcolor=MUTED, labelsize=8)
         polar.spines["polar"].set_color(GRID)
     return drawn[0]
 
 
+def _outwards(side: float, above: str, level: str, below: str) -> str:
+    return level if abs(side) < 0.1 else above if side > 0.0 else below
+
+
 def bars(values: Mapping[str, float], *, unit: str, maximum: float | None = None) -> str:
-    """Return one vertical bar for each named value."""
+    """Return one vertical bar for each named value, on an axis of whole numbers from 0."""
+    from matplotlib.ticker import MaxNLocator
+
     with figure(max(3.2, 1.0 * len(values) + 1.2), 2.9) as (_, axes, drawn):
         places = range(len(values))
         axes.bar(places, list(values.values()), width=0.6, color=ACCENT, alpha=0.85)
@@ -123,8 +134,9 @@ def bars(values: Mapping[str, float], *, unit: str, maximum: float | None = None
             axes.text(place, max(value, 0.0), f"{value:.1f}".removesuffix(".0"), ha="center", va="bottom")
         axes.set_xticks(list(places), [readable(name) for name in values])
         axes.set_ylabel(unit)
-        if maximum is not None:
-            axes.set_ylim(0, maximum * 1.08)
+        top = maximum or max(values.values(), default=0.0)
+        axes.set_ylim(0, 1.08 * top if top > 0.0 else 1.0)
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.tick_params(length=0)
         axes.grid(axis="y")
         axes.set_axisbelow(True)

@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from engine import results, tool_times
 from engine.intervals import around_zero
 from engine.remarks import cost, points, remarks
@@ -25,14 +27,16 @@ METRICS = {
     "max_drawdown": "Maximum drawdown",
     "win_rate": "Win rate after costs",
     "trades": "Trades an episode",
-    "exposure": "Mean exposure",
-    "cost": "Costs, fraction of equity",
+    "exposure": "Mean exposure, of equity",
+    "cost": "Costs, of equity",
     "timing_points": "Skill points from timing",
     "cost_points": "Skill points lost to costs",
-    "paper_product": "Product formula of the paper (eq. 13)",
-    "as_published": "Published 0-100 weighting (for comparison)",
+    "paper_product": "Published product (eq. 13), for comparison",
+    "as_published": "Published formula (0-100), for comparison",
 }
 """Plain metrics of a crypto task's details and their titles."""
+SHARES = ("total_return", "max_drawdown", "win_rate", "exposure", "cost")
+"""Metrics that are fractions, shown in percent."""
 STATE_WORDS = {
     "passed": "passed",
     "failed": "not passed",
@@ -132,7 +136,16 @@ def _kept(groups: dict[str, list[dict[str, Any]]]) -> list[str]:
 def _mean_metric(records: list[dict[str, Any]], name: str) -> str:
     values = [record["details"].get(name) for record in records]
     numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-    return f"{math.fsum(numbers) / len(numbers):.4g}" if numbers else "n/a"
+    if not numbers:
+        return "n/a"
+    mean = math.fsum(numbers) / len(numbers)
+    return f"{_plain(100.0 * mean)}%" if name in SHARES else _plain(mean)
+
+
+def _plain(value: float) -> str:
+    """Return a number for a reader: two decimals, below 1 two significant digits, never an exponent."""
+    rounded = round(value, 6) + 0.0
+    return np.format_float_positional(rounded, precision=2, fractional=abs(rounded) >= 1.0, trim="-")
 
 
 def _task(number: int, record: dict[str, Any]) -> dict[str, Any]:

@@ -92,6 +92,16 @@ def test_skill_without_spread_is_as_uncertain_as_so_many_equal_windows(value):
     assert 3.0 < high - low < 8.0
 
 
+def test_dust_on_equal_values_is_no_spread():
+    """Before, one value of 1e-9 among zeros cut the interval from (0, 32.6) to (0, 4e-10)."""
+    dusty = intervals.around_zero(samples_of([0.0] * 7 + [1e-9], [1] * 8))
+    assert dusty == pytest.approx(intervals.around_zero(samples_of([0.0] * 8, [1] * 8)), abs=1e-6)
+    assert dusty[1] > 30.0
+    # a spread that is small and real stays Student's t
+    low, high = intervals.around_zero(samples_of([0.0] * 7 + [1e-3], [1] * 8))
+    assert low < 0.0 < high < 1e-3
+
+
 def test_equal_distances_add_in_quadrature_and_unequal_ones_stay_unequal():
     assert intervals.weighted_sum([Part(0.5, 50.0, (44.0, 56.0)), Part(0.5, 50.0, (42.0, 58.0))]) == (45.0, 55.0)
     # below: sqrt(3^2 + 4^2) / 2, above: nothing

@@ -2,12 +2,15 @@
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from engine import report, results
+from engine.report import charts
 from evaluators.contract import SECTIONS
 
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=alert(1)> {{ 7*7 }} ${7*7} \ud800 </pre>"
@@ -190,6 +193,77 @@ def test_an_inactive_section_keeps_its_place_with_nulls(manifest, records):
     found = results.agentbeats(manifest, [row for row in records if row["section"] == "options_trading"])
     assert found["section_scores"]["crypto_trading"]["score"] is None
     assert found["section_scores"]["options_trading"]["weight"] == 1.0
+
+
+def drawn_texts(svg):
+    """Return the texts of a drawing: words -> (x, anchor, y)."""
+    found = {}
+    for node in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"):
+        style = node.get("style", "")
+        anchor = style.split("text-anchor:")[1].split(";")[0].strip() if "text-anchor" in style else "start"
+        x, y = node.get("x"), node.get("y")
+        if x is None:
+            x, y = node.get("transform").split("translate(")[1].split(")")[0].split()
+        found[node.text] = (float(x), anchor, float(y))
+    return found
+
+
+def test_the_values_of_the_interval_chart_stand_in_a_column_beside_the_scale():
+    texts = drawn_texts(
+        charts.intervals([("low", 5.0, (0.0, 20.0)), ("high", 75.0, (40.0, 100.0)), ("no", None, None)])
+    )
+    places = {texts[words][:2] for words in ("5.0", "75.0", "n/a")}
+    assert len(places) == 1
+    ((x, anchor),) = places
+    assert anchor == "end" and x > texts["100"][0] + 20.0
+
+
+def test_the_radar_names_its_axes_outside_of_the_ring():
+    """Before, centred labels began 7 points inside of the ring's edge."""
+    svg = charts.radar(dict.fromkeys(SECTIONS, 50.0) | {"crypto_trading": None})
+    ring = svg.split('<g id="patch_2">')[1].split("</g>")[0]
+    edges = [float(x) for x in re.findall(r"(-?[0-9.]+) -?[0-9.]+ *\n", ring)]
+    texts = drawn_texts(svg)
+    assert "n/a" in texts and max(edges) - min(edges) > 150.0
+    for words in ("Analytical", "reasoning"):
+        assert texts[words][0] > max(edges) + 5.0
+    # about 5 points a letter at this size
+    for words in ("Professional", "tasks"):
+        assert texts[words][0] + 5.0 * len(words) < min(edges) - 5.0
+
+
+def test_the_axis_of_no_calls_starts_at_0():
+    """Before, it ran from -0.04 to 0.04."""
+    texts = drawn_texts(charts.bars({"edgar": 0.0, "risk": 0.0}, unit="calls"))
+    assert {"0", "1"} <= set(texts)
+    assert not [words for words in texts if "." in words or "\N{MINUS SIGN}" in words]
+
+
+def test_crypto_metrics_are_told_in_percent_and_without_exponents(manifest):
+    record = crypto_record("baseline", 0)
+    told = {
+        "total_return": 0.0003737,
+        "cost": 5.154e-05,
+        "max_drawdown": 0.12345,
+        "exposure": -0.0,
+        "paper_product": 5.154e-05,
+        "as_published": 47.5,
+        "trades": 3.0,
+    }
+    record["details"] |= told
+    text = report.render(manifest, [record])
+    for title, value in (
+        ("Total return", "0.037%"),
+        ("Costs, of equity", "0.0052%"),
+        ("Maximum drawdown", "12.35%"),
+        ("Mean exposure, of equity", "0%"),
+        ("Win rate after costs", "n/a"),
+        ("Trades an episode", "3"),
+        ("Published product (eq. 13), for comparison", "0.000052"),
+        ("Published formula (0-100), for comparison", "47.5"),
+    ):
+        assert f'<td>{title}</td><td class="number">{value}</td>' in text, title
+    assert "gives 47.5 for doing nothing" in text
 
 
 def part_run():
