@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import httpx
 
@@ -104,14 +104,29 @@ async def connect(url: str, *, timeout_s: float = 30.0) -> A2AAgent:
         raise
 
 
-async def _fetch_card(client: httpx.AsyncClient, url: str) -> dict[str, Any]:
+def check_url(url: str) -> SplitResult:
+    """Return the parts of an agent's address.
+
+    Raises
+    ------
+    ValueError
+        When no agent can be there, whatever is running.
+    """
     try:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:
-        raise AgentFailure("unreachable", f"agent URL {url!r}: {error}") from error
+        raise ValueError(f"agent URL {url!r}: {error}") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise AgentFailure("unreachable", f"agent URL must be http(s)://host[:port], got {url!r}")
+        raise ValueError(f"agent URL must be http(s)://host[:port], got {url!r}")
+    return parts
+
+
+async def _fetch_card(client: httpx.AsyncClient, url: str) -> dict[str, Any]:
+    try:
+        parts = check_url(url)
+    except ValueError as error:
+        raise AgentFailure("unreachable", str(error)) from error
     paths = [""] if parts.path.endswith(".json") else CARD_PATHS
     status = 0
     for path in paths:

@@ -55,17 +55,23 @@ async def connected_agent(
 
 
 def check_agent(spec: str, environment: Mapping[str, str] | None = None) -> None:
-    """Refuse an unknown builtin, and the language model without its name or without an endpoint to ask.
+    """Refuse an impossible address, an unknown builtin, and the language model without its name or an endpoint.
 
     Raises
     ------
     ConfigError
-        Naming what is missing. An address is not looked at.
+        Naming what is wrong or missing. Whether somebody is at an address is not looked at.
     """
+    names = ("oracle", *builtin_agents.BUILTIN_AGENTS)
     if not spec.startswith(BUILTIN):
+        try:
+            agent_client.check_url(spec)
+        except ValueError as error:
+            meant = f"{BUILTIN}{spec}" if spec in names else f"http://{spec}"
+            hint = "" if "://" in spec else f" (did you mean {meant!r}?)"
+            raise ConfigError(f"--agent: {error}{hint}") from error
         return
     name, given = spec.removeprefix(BUILTIN), {**os.environ, **(environment or {})}
-    names = ("oracle", *builtin_agents.BUILTIN_AGENTS)
     if name not in names:
         raise ConfigError(f"--agent builtin:{name}: unknown agent{nearest(name, names)}; available: {', '.join(names)}")
     if name == "llm" and not given.get("OPENAI_MODEL"):
