@@ -167,7 +167,7 @@ def load(path: str | Path) -> RunConfig:
     ConfigError
         One line that names the file, the field, the value and what would be right.
     """
-    file = shipped.config_file(path)
+    file = shipped.config_file(path, kind="run")
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
+
+import yaml
 
 from engine.errors import ConfigError
 
@@ -18,12 +21,13 @@ def folder(name: str) -> Path:
     raise FileNotFoundError(f"the folder {name} is missing from this installation")
 
 
-def config_names() -> list[str]:
-    """Return the names of the shipped configs."""
-    return sorted(path.stem for path in folder("configs").glob(f"*{SUFFIX}"))
+def config_names(kind: Literal["run", "sweep"]) -> list[str]:
+    """Return the names of the shipped configs of this kind: that of a run has datasets."""
+    files = folder("configs").glob(f"*{SUFFIX}")
+    return sorted(path.stem for path in files if ("datasets" in yaml.safe_load(path.read_text())) == (kind == "run"))
 
 
-def config_file(given: str | Path) -> Path:
+def config_file(given: str | Path, *, kind: Literal["run", "sweep"]) -> Path:
     """Return the file that a command's CONFIG means.
 
     A file of this path, seen from the working directory, comes first. Otherwise ``quick``, ``quick.yaml`` and
@@ -32,12 +36,21 @@ def config_file(given: str | Path) -> Path:
     Raises
     ------
     ConfigError
-        When there is neither; lists the shipped names.
+        When there is neither; lists the shipped names of ``kind`` with the nearest of them.
     """
+    from engine.config import nearest
+
     path = Path(given)
-    if path.is_file():
-        return path
+    try:
+        if path.is_file():
+            return path
+    except OSError as error:
+        shown = str(given) if len(str(given)) <= 80 else f"{str(given)[:77]}..."
+        raise ConfigError(f"cannot read config {shown}: {error.strerror}") from error
     named = path.suffix in ("", SUFFIX) and path.parent in (Path(), Path("configs"))
-    if named and path.stem in config_names():
-        return folder("configs") / f"{path.stem}{SUFFIX}"
-    raise ConfigError(f"cannot read config {given}: no such file; shipped by name: {', '.join(config_names())}")
+    shipped = folder("configs") / f"{path.stem}{SUFFIX}"
+    if named and shipped.is_file():
+        return shipped
+    names = config_names(kind)
+    meant = nearest(path.stem, names) if named else ""
+    raise ConfigError(f"cannot read config {given}: no such file{meant}; shipped by name: {', '.join(names)}")

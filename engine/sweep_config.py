@@ -133,7 +133,7 @@ def load(path: str | Path) -> SweepConfig:
     ConfigError
         When the file cannot be read, or a key or value is wrong; one line that names it.
     """
-    file = shipped.config_file(path)
+    file = shipped.config_file(path, kind="sweep")
     try:
         raw = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

@@ -15,7 +15,7 @@ def elsewhere(tmp_path, monkeypatch):
 @pytest.mark.parametrize("given", ["quick", "quick.yaml", "configs/quick.yaml"])
 def test_a_shipped_config_is_found_by_its_name_from_anywhere(given):
     assert config.load(given).name == "quick"
-    assert shipped.config_file(given).samefile(shipped.folder("configs") / "quick.yaml")
+    assert shipped.config_file(given, kind="run").samefile(shipped.folder("configs") / "quick.yaml")
 
 
 def test_the_shipped_sweep_is_found_by_its_name():
@@ -23,7 +23,8 @@ def test_the_shipped_sweep_is_found_by_its_name():
 
 
 def test_every_shipped_config_is_listed():
-    assert shipped.config_names() == ["full", "offline", "quick", "sweep", "sweep-table14"]
+    assert shipped.config_names("run") == ["full", "offline", "quick"]
+    assert shipped.config_names("sweep") == ["sweep", "sweep-table14"]
 
 
 @pytest.mark.parametrize("given", ["quick.yaml", "configs/quick.yaml", "quick"])
@@ -40,14 +41,27 @@ def test_a_folder_is_no_config(elsewhere):
 
 
 @pytest.mark.parametrize(
-    "given", ["quik", "mine/quick.yaml", "/nowhere/quick.yaml", "../quick", "quick.yml", "quick.json"]
+    "given", ["nothing", "mine/quick.yaml", "/nowhere/quick.yaml", "../quick", "quick.yml", "quick.json"]
 )
 def test_what_is_neither_a_file_nor_a_name_lists_the_names(given):
     with pytest.raises(ConfigError) as found:
         config.load(given)
-    assert str(found.value) == (
-        f"cannot read config {given}: no such file; shipped by name: full, offline, quick, sweep, sweep-table14"
-    )
+    assert str(found.value) == (f"cannot read config {given}: no such file; shipped by name: full, offline, quick")
+
+
+@pytest.mark.parametrize("given", ["quikc", "quikc.yaml", "configs/quikc.yaml"])
+def test_a_misspelt_name_is_told_the_nearest(given):
+    with pytest.raises(
+        ConfigError, match=r"no such file \(did you mean 'quick'\?\); shipped by name: full, offline, q"
+    ):
+        config.load(given)
+
+
+@pytest.mark.parametrize("load", [config.load, sweep_config.load])
+def test_a_path_that_is_too_long_is_one_clear_line(load):
+    with pytest.raises(ConfigError) as found:
+        load("x" * 5000)
+    assert str(found.value) == f"cannot read config {'x' * 77}...: File name too long"
 
 
 @pytest.mark.parametrize(
@@ -56,7 +70,8 @@ def test_what_is_neither_a_file_nor_a_name_lists_the_names(given):
         (["run", "sweep"], "sweep: this is the config of a sweep; run it with: traderbench sweep sweep"),
         (["tasks", "draw", "sweep"], "sweep: this is the config of a sweep; run it with: traderbench sweep sweep"),
         (["sweep", "quick"], "quick: this is the config of a run; run it with: traderbench run quick"),
-        (["sweep", "nothing"], "cannot read config nothing: no such file; shipped by name: full, offline, quick"),
+        (["sweep", "nothing"], "cannot read config nothing: no such file; shipped by name: sweep, sweep-table14\n"),
+        (["sweep", "sweeep"], "cannot read config sweeep: no such file (did you mean 'sweep'?); shipped"),
         (["tasks", "show", "nothing", "x"], "cannot read config nothing: no such file; shipped by name: full"),
     ],
 )
