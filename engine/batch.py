@@ -14,7 +14,7 @@ from typing import Any
 
 from engine import agent_client, budget, build, results, services
 from engine.backends import Backend, RayBackend, SerialBackend, WorkerLost
-from engine.budget import Budget
+from engine.budget import Budget, BudgetSpent
 from engine.build import Cell, Plan
 from engine.config import RunConfig, parse
 from engine.errors import ConfigError, RunIncomplete, TraderBenchError
@@ -71,7 +71,8 @@ def start_run(
     Returns
     -------
     dict
-        ``results.summary`` with ``folder``, ``stopped`` (why the run stopped by itself, or None) and ``exit_status``.
+        ``results.summary`` with ``folder``, ``stopped`` (why the run stopped by itself, or None), ``go_on`` (the command
+        that plays what is missing, or None) and ``exit_status``.
     """
     run_id = new_run_id(config)
     folder = out or RUNS / run_id
@@ -88,6 +89,8 @@ def resume_run(
 ) -> dict[str, Any]:
     """Finish the run in ``folder`` and return its summary, as :func:`start_run` does.
 
+    Where nothing is left to play, the store is all that is needed: no agent is asked and no task is drawn.
+
     Parameters
     ----------
     folder
@@ -100,6 +103,11 @@ def resume_run(
         Play the tasks in state ``agent_unavailable`` again; their former attempts are kept.
     max_cost_usd
         The run's budget from now on, what it has spent included; None: the config's.
+
+    Raises
+    ------
+    RunIncomplete
+        When there is something to play and the budget is spent; nothing is started then.
     """
     folder = folder.absolute()
     return asyncio.run(_guarded(_resume(folder, agent, progress, retry_errors, max_cost_usd), folder))
@@ -148,17 +156,22 @@ async def _resume(
 ) -> dict[str, Any]:
     with Store.open(folder) as store, build.working_directory(store.manifest()):
         manifest = store.manifest()
+        retried = store.retriable() if retry_errors else {}
+        if {task["key"] for task in manifest["tasks"]} <= store.finished() - set(retried):
+            progress.stage("nothing to play: every task has a result")
+            return finish(store)
         config = parse(manifest["config"], source=str(folder / "manifest.json"))
         if max_cost_usd is not None:
             limits = config.limits.model_copy(update={"max_cost_usd": max_cost_usd})
             config = config.model_copy(update={"limits": limits})
+        if stop := _budget(config.limits.max_cost_usd, store).exhausted():
+            raise BudgetSpent(f"{stop}; go on with: {_way_on(store, stop, retry=retry_errors)}")
         spec, environment = agent or manifest["agent"]["spec"], manifest["agent"].get("environment", {})
         _check_agent(config, spec, environment)
         async with _set_up(config, spec, progress, environment) as setup:
             progress.stage("drawing tasks")
             made = build.plan(config, agent_digest=setup.agent.digest)
             refuse_changes(manifest, made, setup.agent)
-            retried = store.retriable() if retry_errors else {}
             return await _play_and_report(made, store, setup, progress, retried)
 
 
@@ -215,8 +228,7 @@ async def _play_and_report(
             progress.stage(f"MCP servers that are not warm yet, whose first calls may be slow: {', '.join(cold)}")
     again = {cell.case.task.task_id for cell in todo if cell.key in retried}
     progress.start(len(made.cells), [record for record in store.records() if record["task_id"] not in again])
-    limit_usd = made.config.limits.max_cost_usd
-    spending = Budget(limit_usd, spent=store.spent() if limit_usd is not None else ())
+    spending = _budget(made.config.limits.max_cost_usd, store)
     gate = Gate(made.config.limits, spending)
 
     def keep(cell: Cell, record: dict[str, Any]) -> None:
@@ -245,8 +257,21 @@ def finish(store: Store, stop: TraderBenchError | None = None) -> dict[str, Any]
     report.write(store.folder, manifest, records)
     found = results.summary(manifest, records)
     status = 0 if found["complete"] else RunIncomplete.exit_status
-    ended = {"stopped": str(stop) if stop else None, "exit_status": stop.exit_status if stop else status}
+    status = stop.exit_status if stop else status
+    spent = _budget(found["budget_usd"], store).exhausted()
+    way_on = _way_on(store, spent or stop, retry=found["errors"]["agent_unavailable"] > 0)
+    ended = {"stopped": str(stop) if stop else None, "go_on": way_on if status else None, "exit_status": status}
     return found | {"folder": str(store.folder)} | ended
+
+
+def _budget(limit_usd: float | None, store: Store) -> Budget:
+    return Budget(limit_usd, spent=store.spent() if limit_usd is not None else ())
+
+
+def _way_on(store: Store, stop: TraderBenchError | None, *, retry: bool) -> str:
+    """Return the command that plays what is missing."""
+    more = " --max-cost-usd MORE" if isinstance(stop, BudgetSpent) else ""
+    return f"traderbench resume {store.folder}{' --retry-errors' if retry else ''}{more}"
 
 
 @contextlib.contextmanager

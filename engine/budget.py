@@ -13,6 +13,10 @@ from engine.errors import ConfigError, RunIncomplete
 PRICES = ("OPENAI_INPUT_PRICE", "OPENAI_OUTPUT_PRICE")
 
 
+class BudgetSpent(RunIncomplete):
+    """The run may cost no more; a larger budget lets it go on."""
+
+
 class Budget:
     """Counts what a run spends, every attempt of every sitting, against ``limits.max_cost_usd``.
 
@@ -36,11 +40,11 @@ class Budget:
             return True
         return self._dearest_usd is not None and self._spent_usd + under_way * self._dearest_usd < self._limit_usd
 
-    def exhausted(self) -> RunIncomplete | None:
+    def exhausted(self) -> BudgetSpent | None:
         """Return why no further task may start, when the budget is spent."""
         if self._limit_usd is None or self._spent_usd < self._limit_usd:
             return None
-        return RunIncomplete(
+        return BudgetSpent(
             f"the budget of {spending.dollars(self._limit_usd)} (limits.max_cost_usd) is spent: "
             f"{spending.dollars(self._spent_usd)}"
         )

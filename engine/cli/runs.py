@@ -165,11 +165,10 @@ def _tell(result: dict[str, Any], folder: Path, *, as_json: bool) -> int:
     _print(result, folder, as_json=as_json)
     status: int = result["exit_status"]
     if status:
-        retry = " --retry-errors" if result["errors"]["agent_unavailable"] else ""
         why = f"{result['stopped']}; " if result["stopped"] else ""
         print(
             f"traderbench: error: {why}{result['not_run']} of {result['overall']['total']} tasks not run; "
-            f"go on with: traderbench resume {folder}{retry}",
+            f"go on with: {result['go_on']}",
             file=sys.stderr,
         )
     return status

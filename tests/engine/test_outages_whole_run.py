@@ -146,7 +146,13 @@ def test_a_run_stays_within_its_budget(config, tmp_path):
         done = traderbench("run", config, *options, "--max-cost-usd", "0.001", **PRICES)
         assert done.returncode == 76
         assert "the budget of $0.001 (limits.max_cost_usd) is spent: $0.0033; 5 of 6 tasks not run" in error_of(done)
+        assert error_of(done).endswith(f"go on with: traderbench resume {out} --max-cost-usd MORE")
         assert "cost: $0.0033" in done.stdout
+        again = traderbench("report", out, "--json")
+        assert json.loads(again.stdout)["go_on"] == f"traderbench resume {out} --max-cost-usd MORE"
+        done = traderbench("resume", out, **PRICES)
+        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (76, "", 1)
+        assert "resume " + str(out) + " --max-cost-usd MORE" in error_of(done)
         assert endpoint.served == 2
         done = traderbench("resume", out, "--max-cost-usd", "1", "--json", **PRICES)
         assert done.returncode == 0, done.stderr

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -227,10 +228,21 @@ def test_an_unreachable_agent_is_one_clear_line_and_leaves_no_run_behind(config,
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999", "ftp://x", "nothing"])
-def test_an_impossible_address_of_an_agent_is_one_clear_line(config, tmp_path, url):
-    done = traderbench("run", config, "--agent", url, "--out", tmp_path / "run", status=69)
-    assert url in done.stderr.splitlines()[-1]
+@pytest.mark.parametrize(
+    ("url", "meant"),
+    [
+        ("http://[::1", ""),
+        ("http://127.0.0.1:99999", ""),
+        ("ftp://x", ""),
+        ("127.0.0.1:9110", "did you mean 'http://127.0.0.1:9110'?"),
+        ("localhost:9110", "did you mean 'http://localhost:9110'?"),
+        ("quant", "did you mean 'builtin:quant'?"),
+    ],
+)
+def test_an_impossible_address_of_an_agent_is_a_wrong_argument_before_anything_is_drawn(config, tmp_path, url, meant):
+    done = traderbench("run", config, "--agent", url, "--out", tmp_path / "run", status=2)
+    (line,) = done.stderr.splitlines()
+    assert url in line and meant in line
 
 
 def test_an_out_that_cannot_be_a_folder_is_one_clear_line(config, tmp_path):
@@ -282,8 +294,41 @@ def test_a_config_with_a_typo_or_an_unknown_transform_is_one_clear_line(tmp_path
     assert "adversarial" in done.stderr
 
 
+def without_a_result(out):
+    """Take one task's result from a run, so that there is something to play."""
+    with sqlite3.connect(out / "ledger.sqlite") as ledger:
+        ledger.execute("DELETE FROM cells WHERE position = 0")
+
+
+def test_a_run_with_nothing_left_to_play_is_finished_without_its_agent(played, tmp_path):
+    whole, out = played("null")
+    out = copied(out, tmp_path)
+    manifest = json.loads((out / "manifest.json").read_text())
+    manifest["agent"]["spec"] = "http://127.0.0.1:9"
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    for options in ((), ("--retry-errors",), ("--max-cost-usd", "1")):
+        done = traderbench("resume", out, "--json", *options)
+        assert comparable(json.loads(done.stdout)) == comparable(whole)
+        (line,) = done.stderr.splitlines()
+        assert line.endswith("] nothing to play: every task has a result")
+
+
+def test_a_spent_budget_asks_for_a_larger_one_before_anything_is_started(played, tmp_path):
+    out = copied(played("null")[1], tmp_path)
+    without_a_result(out)
+    with Store.open(out) as store:
+        record = next(store.records())
+        record |= {"state": "infra_unavailable", "usage": record["usage"] | {"cost_usd": 5.0}}
+        store.commit(key="dear", position=0, record=record)
+    done = traderbench("resume", out, "--max-cost-usd", "3", status=76)
+    (line,) = done.stderr.splitlines()
+    assert "the budget of $3.00 (limits.max_cost_usd) is spent: $5.00" in line
+    assert line.endswith(f"go on with: traderbench resume {out} --max-cost-usd MORE")
+
+
 def test_resume_refuses_another_agent(played, tmp_path):
     out = copied(played("null")[1], tmp_path)
+    without_a_result(out)
     done = traderbench("resume", out, "--agent", "builtin:echo", status=2)
     assert "agent.digest" in done.stderr
 
