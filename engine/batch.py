@@ -71,8 +71,8 @@ def start_run(
     Returns
     -------
     dict
-        ``results.summary`` with ``folder``, ``stopped`` (why the run stopped by itself, or None), ``go_on`` (the command
-        that plays what is missing, or None) and ``exit_status``.
+        ``results.summary`` with ``folder``, ``stopped`` (why the run stopped by itself, or None), ``go_on`` (the
+        command that plays what is missing, or None) and ``exit_status``.
     """
     run_id = new_run_id(config)
     folder = out or RUNS / run_id

@@ -159,8 +159,10 @@ def _answer(artifacts: list[_Content], closing: _Content) -> tuple[str, list[str
     text = "\n".join(content.text() for content in spoken)
     data = [value for content in spoken for value in content.data()]
     if spoken:
-        if any(content.data() for content in artifacts if content not in spoken):
-            notes.append("an artifact of data only was not read, because another one holds text")
+        aside = [value for content in [*artifacts, closing] if content not in spoken for value in content.data()]
+        data += (answers := [value for value in aside if _is_marked(value)])
+        if len(aside) > len(answers):
+            notes.append("data without text was not read, because an artifact holds text")
         if (last := closing.text().strip()) and last not in text:
             notes.append(f"the closing message was not read, because an artifact holds text: {_quoted(last)}")
     else:
@@ -190,9 +192,13 @@ def _with_data(text: str, data: list[Any], notes: list[str]) -> str:
         return text
     before, after = list[str](), list[str]()
     for value in data:
-        marked = isinstance(value, dict) and any(key in value for key in ANSWER_KEYS)
-        (after if marked else before).append(_json(value))
+        (after if _is_marked(value) else before).append(_json(value))
     return "\n".join([*before, text, *after])
+
+
+def _is_marked(value: Any) -> bool:
+    """Return whether data calls itself an answer."""
+    return isinstance(value, dict) and any(key in value for key in ANSWER_KEYS)
 
 
 def _rival(value: Any, objects: list[dict[str, Any]]) -> dict[str, Any] | None:

@@ -32,7 +32,7 @@ from engine.agent_dialect import Usage, Version
 from engine.agent_failure import AgentFailure
 from engine.reply import Assembly, Reply, with_notes
 from engine.reply_parts import UnreadPart, read_part
-from evaluators.answers import Refusal, Statement, parse_json_object, stated_answers
+from evaluators.answers import Refusal, Statement, parse_json_object, read_number, stated_answers
 
 VERSIONS: tuple[Version, ...] = ("1.0", "0.3")
 WAYS = [(version, way) for version in VERSIONS for way in ("stream", "whole", "polled")]
@@ -123,7 +123,7 @@ def test_text_after_a_data_artifact_is_the_answer() -> None:
     """As the published purple agent answers after a tool call."""
     reply = artifacts([data({"tool_calls": [{"name": "get_quote"}]})], [text('{"action": "HOLD", "size": 0}')])
     assert parse_json_object(reply.text) == {"action": "HOLD", "size": 0}
-    assert reply.notes == ("an artifact of data only was not read, because another one holds text",)
+    assert reply.notes == ("data without text was not read, because an artifact holds text",)
 
 
 def test_data_alone_is_the_answer() -> None:
@@ -373,6 +373,14 @@ def test_what_is_assembled_never_depends_on_the_chunking(drafts: list[list[dict[
     assert assembled([*pieces, {"statusUpdate": done}]) == expected
     # the end of the stream may show the whole task, whose parts are the chunks as the SDK stores them
     assert assembled([*pieces, {"task": {"id": "t", **done, "artifacts": kept}}]) == expected
+
+
+def test_a_second_answer_in_an_artifact_of_its_own_is_a_contradiction_not_a_choice() -> None:
+    rival = artifacts([text("Final answer: 5")], [data({"answer": 7})])
+    assert isinstance(read_number(rival.text, kind="number"), Refusal)
+    same = artifacts([text("Final answer: 5")], [data({"answer": 5})])
+    stated = read_number(same.text, kind="number")
+    assert not isinstance(stated, Refusal) and stated.value == 5.0
 
 
 ODD = st.recursive(

@@ -127,7 +127,5 @@ def test_the_table_tells_of_slow_tools():
     told = results.summary(manifest, [record])
     assert told["slow_tools"] == {"limit_s": 20.0, "tasks": 1, "calls": 1, "longest_s": 58.0}
     assert told["tool_times"]["risk"]["max_s"] == 58.0 and told["tasks"][0]["slow_tool_calls"] == 1
-    assert (
-        "its score may be too low, run again on a calmer machine; if they counted 100 the overall score would be 100.0\n"
-        in results.table(told)
-    )
+    table = results.table(told)
+    assert "its score may be too low, run again on a calmer machine; if they counted 100 the overall score" in table
