@@ -23,6 +23,7 @@ INTERNAL = {
     "pricing.native.loading": "compiles the C loops",
     "pricing.normal": "numerics, called with what is checked",
     "pricing.out_of_the_money": "numerics, called with what is checked",
+    "pricing.padding": "shapes of tool calls, for its neighbours",
     "pricing.rational_cubic": "numerics, called with what is checked",
     "pricing.signature": "the checks themselves",
     "pricing.simulation.sobol": "numerics of draws, called with what is checked",
