@@ -126,6 +126,7 @@ def pull(
     ConnectionError
         When the exchange does not answer after several attempts; months fetched so far are kept.
     """
+    asked = _asked(since, until)
     client = connect(exchange, symbol=symbol, base_url=base_url)
     try:
         if timeframe not in (client.timeframes or {}):
@@ -139,7 +140,7 @@ def pull(
             rows: Rows = _attempt(lambda: client.fetch_ohlcv(symbol, timeframe, start, limit), exchange)
             return rows
 
-        span = _span(since, until, _now_ms(client, exchange) - length + 1)
+        span = _span(asked, _now_ms(client, exchange) - length + 1)
         store = _Store(Path(folder), exchange, symbol, timeframe, CANDLE_COLUMNS, seconds=length // 1000)
         new = store.fill(fetch, span, _page(client, symbol, "fetchOHLCV"), progress)
     finally:
@@ -163,6 +164,7 @@ def pull_funding(
         raise ValueError(
             f"funding is paid by perpetual futures; {symbol!r} is spot, did you mean {symbol + ':USDT'!r}?"
         )
+    asked = _asked(since, until)
     client = connect(exchange, symbol=symbol, base_url=base_url)
     try:
         if not client.has.get("fetchFundingRateHistory"):
@@ -173,7 +175,7 @@ def pull_funding(
             found = _attempt(lambda: client.fetch_funding_rate_history(symbol, start, limit), exchange)
             return [[float(each["timestamp"]), float(each["fundingRate"])] for each in found]
 
-        span = _span(since, until, _now_ms(client, exchange))
+        span = _span(asked, _now_ms(client, exchange))
         store = _Store(Path(folder), exchange, symbol, FUNDING, FUNDING_COLUMNS, seconds=None)
         new = store.fill(fetch, span, _page(client, symbol, "fetchFundingRateHistory"), progress)
     finally:
@@ -244,7 +246,9 @@ def _attempt(call: Callable[[], Any], exchange: str) -> Any:
             return call()
         except ccxt.NetworkError as error:
             if attempt == ATTEMPTS - 1:
-                raise ConnectionError(f"{exchange} failed {ATTEMPTS} times, at last: {error}") from error
+                raise ConnectionError(
+                    f"{exchange} failed {ATTEMPTS} times, at last: {error} ({_cause(error)})"
+                ) from error
             time.sleep(pause)
             pause *= 2.0
         except ccxt.BaseError as error:
@@ -252,12 +256,26 @@ def _attempt(call: Callable[[], Any], exchange: str) -> Any:
     raise AssertionError("the loop returns or raises")
 
 
-def _span(since: str, until: str | None, now: int) -> tuple[int, int]:
-    start, end = _milliseconds("since", since), now
-    if until is not None:
-        end = min(_milliseconds("until", until), now)
+def _cause(error: BaseException) -> str:
+    """Return what lies under an error of the network: ccxt names only the address that it asked."""
+    while below := error.__cause__ or error.__context__:
+        error = below
+    words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(words.split()) or type(error).__name__
+
+
+def _asked(since: str, until: str | None) -> tuple[int, int | None]:
+    """Return the span that is asked for, in milliseconds; None ends it now."""
+    start, end = _milliseconds("since", since), None if until is None else _milliseconds("until", until)
+    if end is not None and start >= end:
+        raise ValueError(f"since {since!r} is not before {until!r}")
+    return start, end
+
+
+def _span(asked: tuple[int, int | None], now: int) -> tuple[int, int]:
+    start, end = asked[0], now if asked[1] is None else min(asked[1], now)
     if start >= end:
-        raise ValueError(f"since {since!r} is not before {until or moment(now / 1000)!r}")
+        raise ValueError(f"since {moment(start / 1000)!r} is not before {moment(end / 1000)!r}")
     return start, end
 
 
@@ -265,7 +283,7 @@ def _milliseconds(name: str, text: str) -> int:
     try:
         stamp = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{name} must be an ISO date such as 2020-01-01, got {text!r}") from None
+        raise ValueError(f"{name} must be an ISO date (YYYY-MM-DD) such as 2020-01-01, got {text!r}") from None
     zoned = stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)
     return int(zoned.timestamp() * 1000)
 

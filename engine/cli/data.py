@@ -11,24 +11,25 @@ from engine.cli import options
 
 def add_commands(commands: options.Commands) -> None:
     """Declare the commands."""
-    data = commands.add_parser("data", help="fetch market data of your own")
+    example = "traderbench data pull crypto --exchange binance --symbol BTC/USDT --timeframe 1h --since 2020-01-01"
+    data = options.group(commands, "data", help="fetch market data of your own", example=example)
     actions = data.add_subparsers(dest="action", metavar="ACTION", required=True)
-    pull = actions.add_parser("pull", help="fetch from a provider")
+    pull = options.group(actions, "pull", help="fetch from a provider", example=example)
     kinds = pull.add_subparsers(dest="kind", metavar="KIND", required=True)
     crypto = options.command(
         kinds,
         "crypto",
         pull_crypto_command,
         help="fetch candles (or funding rates) of an exchange, going on where an earlier pull ended",
-        example="traderbench data pull crypto --exchange binance --symbol BTC/USDT --timeframe 1h --since 2020-01-01",
+        example=example,
     )
     crypto.add_argument("--exchange", required=True, help="ccxt's name, such as binance")
     crypto.add_argument(
         "--symbol", required=True, help="ccxt's name, such as BTC/USDT (spot) or BTC/USDT:USDT (perpetual)"
     )
     crypto.add_argument("--timeframe", default="1h", help="length of a candle (default: %(default)s)")
-    crypto.add_argument("--since", required=True, metavar="DATE", help="first day, UTC")
-    crypto.add_argument("--until", metavar="DATE", help="day after the last, UTC (default: now)")
+    crypto.add_argument("--since", required=True, metavar="YYYY-MM-DD", help="first day, UTC")
+    crypto.add_argument("--until", metavar="YYYY-MM-DD", help="day after the last, UTC (default: now)")
     crypto.add_argument("--funding", action="store_true", help="fetch funding rates instead of candles")
     crypto.add_argument("--out", metavar="FOLDER", type=Path, default=Path("data/crypto"), help="default: %(default)s")
     crypto.add_argument("--base-url", metavar="URL", help="another address of the exchange's API")

@@ -228,14 +228,38 @@ def test_funding_rates_are_pulled_and_joined(server: str, tmp_path: Path) -> Non
         ({"symbol": "BTC/EUR"}, "binance has no market 'BTC/EUR'; alike: BTC/USDT"),
         ({"timeframe": "7h"}, "timeframe '7h' is not served by binance; it has"),
         ({"timeframe": "1M"}, "timeframe must be a number and one of s, m, h, d, w, such as 1h, got '1M'"),
-        ({"since": "last week"}, "since must be an ISO date such as 2020-01-01, got 'last week'"),
-        ({"since": "2025-01-01"}, "since '2025-01-01' is not before"),
+        ({"since": "last week"}, r"since must be an ISO date \(YYYY-MM-DD\) such as 2020-01-01, got 'last week'"),
+        ({"since": "2025-01-01"}, "since '2025-01-01 00:00:00' is not before '2024-03-05 11:30:00'"),
     ],
 )
 def test_wrong_arguments_are_named(server: str, tmp_path: Path, change: dict[str, str], message: str) -> None:
     arguments = {**BITCOIN, "since": "2024-01-01", **change}
     with pytest.raises(ValueError, match=message):
         crypto_exchange.pull(tmp_path, base_url=server, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("span", "message"),
+    [
+        ({"since": "yesterday"}, "since must be an ISO date .YYYY-MM-DD. such as 2020-01-01, got 'yesterday'"),
+        ({"since": "2024-01-01", "until": "soon"}, "until must be an ISO date .YYYY-MM-DD. .*, got 'soon'"),
+        ({"since": "2024-02-01", "until": "2024-01-01"}, "since '2024-02-01' is not before '2024-01-01'"),
+    ],
+)
+def test_a_wrong_date_is_told_before_the_exchange_is_asked(tmp_path: Path, span: dict[str, str], message: str) -> None:
+    nowhere = "http://127.0.0.1:9"
+    with pytest.raises(ValueError, match=message):
+        crypto_exchange.pull(tmp_path, **BITCOIN, **span, base_url=nowhere)
+    with pytest.raises(ValueError, match=message):
+        crypto_exchange.pull_funding(tmp_path, exchange="binance", symbol="BTC/USDT:USDT", **span, base_url=nowhere)
+
+
+def test_an_exchange_that_is_not_there_is_told_with_the_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crypto_exchange.time, "sleep", lambda seconds: None)
+    with pytest.raises(
+        ConnectionError, match=r"binance failed 6 times, at last: .*127\.0\.0\.1:9.* \(Connection refused\)"
+    ):
+        crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url="http://127.0.0.1:9")
 
 
 def test_funding_of_a_spot_market_is_refused(tmp_path: Path) -> None:
