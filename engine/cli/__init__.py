@@ -47,7 +47,10 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status."""
-    parsed = build_parser().parse_args(arguments)
+    parsed, unknown = build_parser().parse_known_args(arguments)
+    if unknown:
+        # argparse would send the reader to the help of traderbench, which does not list the command's options
+        parsed.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     jax_cache.enable()
     try:
         status: int = parsed.run(parsed)

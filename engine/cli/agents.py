@@ -25,7 +25,7 @@ def add_commands(commands: options.Commands) -> None:
     agent.add_argument("--port", type=int, help="port (default: 9109 for green, 9110 for the others)")
     agent.add_argument("rest", nargs=argparse.REMAINDER, help="flags of the program itself")
 
-    mcp = commands.add_parser("mcp", help="the six MCP tool servers")
+    mcp = options.group(commands, "mcp", help="the six MCP tool servers", example="traderbench mcp list")
     actions = mcp.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = options.command(
         actions, "list", list_command, help="list the servers, ports and tools", example="traderbench mcp list"
@@ -43,9 +43,9 @@ def add_commands(commands: options.Commands) -> None:
     serve.add_argument("--port", type=int, help="port (default: the server's own, 8101 to 8106)")
     serve.add_argument(
         "--as-of",
-        type=date.fromisoformat,
+        type=options.day,
         default=None,
-        metavar="DATE",
+        metavar="YYYY-MM-DD",
         help="serve nothing known later (default: today)",
     )
     serve.add_argument(

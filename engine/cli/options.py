@@ -7,6 +7,7 @@ import json
 import math
 import secrets
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,13 @@ def command(
     commands: Commands, name: str, run: Callable[[argparse.Namespace], int], *, help: str, example: str
 ) -> argparse.ArgumentParser:
     """Add a command with its help line and an example at the end of its help."""
+    parser = group(commands, name, help=help, example=example)
+    parser.set_defaults(run=run, parser=parser)
+    return parser
+
+
+def group(commands: Commands, name: str, *, help: str, example: str) -> argparse.ArgumentParser:
+    """Add a command that only holds others, with its help line and the example of one of them."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=help,
@@ -27,7 +35,6 @@ def command(
         epilog=f"example:\n  {example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=run)
     return parser
 
 
@@ -57,6 +64,14 @@ def positive(text: str) -> float:
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"a number above 0 is needed, got {text}")
     return value
+
+
+def day(text: str) -> date:
+    """Parse a day of the calendar, YYYY-MM-DD."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"a day is written YYYY-MM-DD, such as 2013-03-01, got {text!r}") from None
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:

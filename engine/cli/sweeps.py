@@ -37,7 +37,12 @@ def add_commands(commands: options.Commands) -> None:
     sweep.add_argument("--address", help="Ray cluster to join with --backend ray (default: a private one)")
     options.add_json(sweep, "the result")
 
-    validate = commands.add_parser("validate", help="show that the scores measure what they should")
+    validate = options.group(
+        commands,
+        "validate",
+        help="show that the scores measure what they should",
+        example="traderbench validate crypto --json",
+    )
     actions = validate.add_subparsers(dest="action", metavar="ACTION", required=True)
     crypto = options.command(
         actions,

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 def add_commands(commands: options.Commands) -> None:
     """Declare the commands."""
-    tasks = commands.add_parser("tasks", help="look at datasets and at the tasks a config draws")
+    tasks = options.group(
+        commands,
+        "tasks",
+        help="look at datasets and at the tasks a config draws",
+        example="traderbench tasks draw quick --seed 7",
+    )
     actions = tasks.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = options.command(
         actions,

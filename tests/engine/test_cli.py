@@ -13,16 +13,16 @@ from engine import cli
 QUICK = str(Path(__file__).parents[2] / "configs" / "quick.yaml")
 
 
-def leaf_parsers(parser, words=()):
-    nested = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
-    if not nested:
+def parsers(parser, words=()):
+    if words:
         yield words, parser
-    for action in nested:
-        for name, child in action.choices.items():
-            yield from leaf_parsers(child, (*words, name))
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, child in action.choices.items():
+                yield from parsers(child, (*words, name))
 
 
-COMMANDS = dict(leaf_parsers(cli.build_parser()))
+COMMANDS = dict(parsers(cli.build_parser()))
 
 
 def call(capsys, *arguments):
@@ -61,6 +61,33 @@ def test_an_unknown_command_is_one_line_and_status_2(capsys):
         cli.main(["rnu"])
     assert ended.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("mcp serve options --bogus 1", "unrecognized arguments: --bogus 1 (see traderbench mcp serve --help)"),
+        ("run quick --bogus", "unrecognized arguments: --bogus (see traderbench run --help)"),
+        (
+            "mcp serve options --as-of 2013-13-01",
+            "argument --as-of: a day is written YYYY-MM-DD, such as 2013-03-01, got '2013-13-01' "
+            "(see traderbench mcp serve --help)",
+        ),
+    ],
+)
+def test_a_wrong_option_is_one_line_with_what_is_right_and_the_help_of_its_command(capsys, words, line):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words.split())
+    assert (ended.value.code, capsys.readouterr().err) == (2, f"traderbench: error: {line}\n")
+
+
+def test_a_pull_since_no_date_is_refused_without_network(capsys):
+    pull = ["data", "pull", "crypto", "--exchange", "binance", "--symbol", "BTC/USDT", "--since", "yesterday"]
+    status, _, errors = call(capsys, *pull, "--base-url", "http://127.0.0.1:9")
+    assert (status, errors) == (
+        2,
+        "traderbench: error: since must be an ISO date (YYYY-MM-DD) such as 2020-01-01, got 'yesterday'\n",
+    )
 
 
 def test_a_drawn_seed_is_told_and_gives_the_same_tasks_again(capsys):
