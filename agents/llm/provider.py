@@ -36,7 +36,7 @@ class Provider:
         except openai.APIConnectionError as error:
             if isinstance(error, openai.APITimeoutError) and not isinstance(error.__cause__, httpx.ConnectTimeout):
                 raise
-            what = f"no connection ({error.__cause__ or error}); is it up, and OPENAI_BASE_URL right?"
+            what = f"no connection ({error.__cause__ or error}); is it up, and --base-url (OPENAI_BASE_URL) right?"
             raise self._unavailable(what) from error
         except openai.APIStatusError as error:
             if error.status_code not in OUTAGES and error.status_code < 500:

@@ -243,7 +243,10 @@ def test_an_endpoint_that_is_down_ends_the_agent_at_its_start() -> None:
         async with start("llm", env=env):
             pass
 
-    with pytest.raises(AgentFailure, match=r"model 'local' at http://127\.0\.0\.1:9/v1/: no connection"):
+    with pytest.raises(
+        AgentFailure,
+        match=r"model 'local' at http://127\.0\.0\.1:9/v1/: no connection .*--base-url \(OPENAI_BASE_URL\)",
+    ):
         asyncio.run(run())
 
 
