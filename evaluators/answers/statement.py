@@ -37,6 +37,13 @@ _ANNOUNCEMENT = re.compile(
     re.IGNORECASE,
 )
 _SOFT_LABEL = re.compile(r"\b(?:answer|result|order|sequence)\s*(?:is|are|:|=|equals|comes to)\s*:?", re.IGNORECASE)
+_RESTATEMENT = re.compile(
+    r"(?<!final )\b(?:answer\s{0,9}(?:is|was|are|:|=|→|->|equals|comes to)|(?:result|order|sequence)\s{0,9}[:=])\s{0,9}:?"
+    r"(?!\s{0,9}(?:based|derived|taken|computed|calculated|consistent|in\s{1,9}line|rounded|within|accurate|correct)\b)"
+    r"(?=[^\n]{0,60}[0-9])",
+    re.IGNORECASE,
+)
+_NUMBER_INSIDE = re.compile(r"[^\n]{0,80}[0-9]")
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _BRACE = re.compile(r"[{}]")
 _TAG = re.compile(r"<(final[ _-]?answer|answer)>\s*", re.IGNORECASE)
@@ -64,7 +71,10 @@ _RETRACTION = re.compile(
     r"\b(?:actually|correction|wait|wrong|incorrect|mistaken?|alternatively|on\s{1,9}second\s{1,9}thou\w+|scrap\s{1,9}that"
     r"|ignore|disregard|could\s{1,9}(?:also|equally)"
     r"|m(?:ight|ay)\s{1,9}be(?!\s{1,9}(?:due|rounded|slightly|subject|small|off\s+by))|either"
-    r"|is\s*n[o']t\s{1,9}(?:right|correct|the)|changed?\s{1,9}my)\b",
+    r"|is\s*n[o']t\s{1,9}(?:right|correct|the)|changed?\s{1,9}my|scratch\s{1,9}that|on\s{1,9}reflection"
+    r"|sorry(?!\s{1,9}(?:for\s{1,9}(?:the|any)|if)\b)"
+    r"|(?:edit(?:ed)?|revis(?:e|ed|ion|ing)|updated?)\b(?=[^\n]{0,60}[0-9])"
+    r"|should\s{1,9}(?:be|have\s{1,9}been)\b(?!\s{1,9}(?:noted|within|rounded))(?=[^\n]{0,60}[0-9]))\b|更正|抱歉",
     re.IGNORECASE,
 )
 _MORE_THAN_A_REMARK = re.compile(r"[0-9]|\b(?:thousand|million|billion|percent)s?\b|%", re.IGNORECASE)
@@ -123,6 +133,22 @@ def _boxed(text: str) -> list[str]:
     return [text[start : ends[start]] for start in starts if start in ends]
 
 
+def _never_closed(text: str) -> Refusal | None:
+    """Return a refusal when one of the last LaTeX boxes holds a number and is not closed."""
+    starts = [match.end() for match in _BOX.finditer(text)][-MAX_MARKS:]
+    if len(_boxed(text)) == len(starts) or not any(_NUMBER_INSIDE.match(text, start) for start in starts):
+        return None
+    return Refusal("a box around an answer is never closed")
+
+
+def _restated(text: str) -> list[Statement | Refusal]:
+    """Return what stands beside each plain label (``Answer: ...``) of the text after a marked answer."""
+    labels = list(_RESTATEMENT.finditer(text))
+    if len(labels) > MAX_MARKS:
+        return [Refusal(f"the reply states {len(labels)} more answers after its final answer")]
+    return [_marked(_line_at(text, match.end())[0]) for match in labels]
+
+
 def _line_at(text: str, position: int) -> tuple[str, int]:
     """Return the rest of the line at ``position`` (the next line with content when it is empty) and where it ends."""
     while position < len(text):
@@ -166,7 +192,7 @@ def _labelled(text: str) -> list[Statement | Refusal]:
     if len(labels) > MAX_MARKS:
         return [Refusal(f"the reply marks {len(labels)} final answers")]
     taken_back = max((match.start() for match in _RETRACTION.finditer(text)), default=-1)
-    read = 0
+    read, stated = 0, len(text)
     for match in labels:
         # What stands before an earlier label of the same line was looked at there.
         before = text[max(read, text.rfind("\n", 0, match.start()) + 1) : match.start()]
@@ -180,24 +206,28 @@ def _labelled(text: str) -> list[Statement | Refusal]:
             return [*found, Refusal("the final answer is taken back in the text after it")]
         inner = _boxed(line) if len(line) <= MAX_LINE_CHARS else []
         found.append(_marked(f"{match['note'] or ''} {inner[-1] if inner else line}".strip()))
-    return found
+        stated = min(stated, end)
+    return [*found, *_restated(text[stated:])]
 
 
 def _tagged(text: str) -> list[Statement | Refusal]:
     """Return what stands inside each pair of answer tags."""
     found: list[Statement | Refusal] = []
-    lower, position = text.lower(), 0
+    lower, position, stated = text.lower(), 0, len(text)
     while opening := _TAG.search(text, position):
         position = lower.find(f"</{opening[1].lower()}>", opening.end())
         if position < 0:
+            if any(_NUMBER_INSIDE.match(text, tag.end()) for tag in _TAG.finditer(text, opening.start())):
+                return [Refusal(f"the tag <{opening[1]}> around an answer is never closed")]
             break
         if len(found) == MAX_MARKS:
             return [Refusal(f"the reply marks more than {MAX_MARKS} final answers")]
+        stated = min(stated, position)
         inside = text[opening.end() : position].strip()
         found.append(_marked(inside.replace("\n", "; ") if len(inside) <= MAX_LINE_CHARS else inside))
     if found and _RETRACTION.search(text[max(position, lower.rfind("</")) :]):
         return [Refusal("the final answer is taken back in the text after it")]
-    return found
+    return [*found, *_restated(text[stated:])]
 
 
 def _marked(text: str) -> Statement | Refusal:
@@ -260,12 +290,15 @@ def stated_answers(text: str) -> tuple[Statement, ...] | Refusal:
     marked: list[Statement | Refusal] = [s for d in embedded_objects(text) if (s := _answer_of(d)) is not None]
     if marked and _RETRACTION.search(text.rpartition("}")[2]):
         return Refusal("the JSON answer is taken back in the text after it")
+    marked += _restated(clean.rpartition("}")[2]) if marked else []
     marked += _labelled(clean)
     marked += _tagged(clean)
     boxes = _boxed(clean)
     if boxes and _RETRACTION.search(clean.rpartition("}")[2]):
         return Refusal("the boxed answer is taken back in the text after it")
     marked += map(_marked, boxes)
+    marked += _restated(clean[clean.find("}", opening.end()) :]) if boxes and (opening := _BOX.search(clean)) else []
+    marked += [unclosed] if (unclosed := _never_closed(clean)) else []
     refusals = [found for found in marked if isinstance(found, Refusal)]
     if refusals:
         return refusals[0]
