@@ -16,10 +16,8 @@ _ALWAYS = re.compile(
     r"\A\s*[0-9]{1,2}[.)]\s+(?=[A-Za-z])|\b(?:10|8|20|6)-[KQF](?:/A)?\b"
     r"|\b(?:form|rule|asc|ifrs|ias|item|note|table|step|section|exhibit|page|appendix)\s*[0-9]{1,3}[A-Z]?(?![0-9.,]*[0-9]|\s*[%$x])"
     r"|\b[0-9]{1,2}(?:st|nd|rd|th)\b"
-    rf"|\b(?:n|N|T|df|obs)\s*=\s*{DIGITS}(?:\s+(?:daily|weekly|monthly|log|simple))*(?:\s+(?:returns|observations|prices|days))?"
     r"|\b[0-9][0-9,]{0,8}\s+(?:(?:daily|weekly|monthly|log|simple|closing|trading)\s+){0,3}"
     r"(?:observations|returns|data\s+points|closes|prices|sessions|samples|trading\s+days)(?:\s+(?:a|per)\s+year)?\b"
-    r"|(?:σ\w*|μ|\bsigma\w*|\bs\.?d\.?|\bstd(?:ev)?|\bmean)\s*=\s*[0-9.]+\s*%?"
     r"|(?:√|\\?sqrt)\s*[({]?\s*[0-9]+\s*[)}]?"
     rf"|\b(?:rounded|correct|accurate)?\s*to\s+{_SMALL}\s+(?:decimals?|significant|digits?|d\.?p|s\.?f|places)[a-z .]*"
     rf"|\bto\s+the\s+nearest\s+[$€£]?(?:{DIGITS})?%?(?:\s*(?:cent|dollar|thousand|million|billion|percent|whole|hundredth|tenth)s?)*"
@@ -36,6 +34,11 @@ _ALWAYS = re.compile(
     r"|\(?\bor\s+\(?used\s+(?:in|for)\)?|\bor\s+(?:so|thereabouts)\b",
     re.IGNORECASE,
 )
+_SAMPLE_SIZE = re.compile(
+    rf"\b(?:n|T|df|obs)\s*=\s*{DIGITS}(?:\s+(?:daily|weekly|monthly|log|simple))*(?:\s+(?:returns|observations|prices|days))?",
+    re.IGNORECASE,
+)
+_MOMENT = re.compile(r"(?:σ\w*|μ|\bsigma\w*|\bs\.?d\.?|\bstd(?:ev)?|\bmean)\s*=\s*[0-9.]+\s*%?", re.IGNORECASE)
 _BARE_YEAR = (
     rf"(?<![$€£\w.,-]){YEAR}(?:\s*(?:-|/|to|through|and|until)\s*(?:{YEAR}|[0-9]{{2}}(?![0-9])))?(?![.,]?[0-9]|\s*%)"
 )
@@ -51,6 +54,7 @@ _FORMULA = re.compile(
     r"[0-9%)A-Za-z]\s?(?:[/÷×*^+]|-(?=\s)|\b(?:x|minus|plus|divided\s+by|times|over|less|multiplied\s+by)\b)\s*[($-]*\s?[0-9]"
 )
 _IN_PARENTHESES = re.compile(r"\(([^()]*)\)")
+_CALCULATION = re.compile(r"\([^()]*[×*/÷][^()]*\)")
 _CHANGE = re.compile(rf"{_AMOUNT}\s*(?:→|->|=>|⇒|\bto\b)\s*{_AMOUNT}", re.IGNORECASE)
 _COMPARISON = re.compile(
     rf"\b(?:up|down)\s+from\s+{_AMOUNT}|\b(?:compared|relative)\s+(?:with|to)\s+(?:[a-z']+\s+){{0,6}}{_AMOUNT}"
@@ -94,6 +98,12 @@ def without_asides(text: str, *, days_asked: bool) -> str:
     rules = [_YEAR_OF_SOMETHING, *([] if days_asked else [_SPAN])]
     for rule in rules:
         text = _if_a_number_remains(text, rule.sub(_blank, text))
+    text = _within_parentheses(_SAMPLE_SIZE, text)
+    text = _if_a_number_remains(text, _within_parentheses(_MOMENT, text))
+    # "σ = 11.8%" alone is the answer; beside another number that is no year it is a step towards it.
+    for rule in (_SAMPLE_SIZE, _MOMENT):
+        without = rule.sub(_blank, text)
+        text = without if _A_NUMBER.search(_CALCULATION.sub(_blank, re.sub(_BARE_YEAR, _blank, without))) else text
     text = _if_a_number_remains(text, _IN_PARENTHESES.sub(_working, text))
     text = _if_a_number_remains(text, _COMPARISON.sub(_blank, text))
     without_years = re.sub(_BARE_YEAR, lambda match: match.group() if _leads(match) else _blank(match), text)
@@ -102,6 +112,10 @@ def without_asides(text: str, *, days_asked: bool) -> str:
         for match in QUANTITY.finditer(without_years)
     )
     return without_years if decorated else text
+
+
+def _within_parentheses(rule: re.Pattern[str], text: str) -> str:
+    return _IN_PARENTHESES.sub(lambda match: rule.sub(_blank, match.group()), text)
 
 
 def _leads(match: re.Match[str]) -> bool:

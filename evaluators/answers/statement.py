@@ -38,7 +38,8 @@ _ANNOUNCEMENT = re.compile(
 )
 _SOFT_LABEL = re.compile(r"\b(?:answer|result|order|sequence)\s*(?:is|are|:|=|equals|comes to)\s*:?", re.IGNORECASE)
 _RESTATEMENT = re.compile(
-    r"(?<!final )\b(?:answer\s{0,9}(?:is|was|are|:|=|→|->|equals|comes to)|(?:result|order|sequence)\s{0,9}[:=])\s{0,9}:?"
+    r"(?<!final )\b(?:answer\s{0,9}(?:is|was|are|:|=|→|->|equals|comes to)|(?:result|order|sequence)\s{0,9}[:=])"
+    r"\s{0,9}:?"
     r"(?!\s{0,9}(?:based|derived|taken|computed|calculated|consistent|in\s{1,9}line|rounded|within|accurate|correct)\b)"
     r"(?=[^\n]{0,60}[0-9])",
     re.IGNORECASE,
