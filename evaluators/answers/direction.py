@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import re
 
+# Names of expenses and balances that are stated as positive amounts: their loss is no sign.
+_NAME = re.compile(
+    r"\b(?:(?:allowances?|provisions?|reserves?)\s+for\s+(?:[\w'&-]+\s+){0,4}?(?:loss|losses)"
+    r"|(?:impairment|credit|restructuring)\s+(?:loss|losses)|accumulated\s+deficits?)\b",
+    re.IGNORECASE,
+)
 WINDOW = 160
 """Characters before and after a number in which its words stand."""
 
@@ -32,5 +38,5 @@ _AFTER = re.compile(
 
 def is_fall(text: str, start: int, end: int) -> bool:
     """Return whether the words around ``text[start:end]`` say that it is a decrease, a loss or a shortfall."""
-    before = text[max(0, start - WINDOW) : start].rstrip("(")
-    return bool(_BEFORE.search(before) or _AFTER.search(text[end : end + WINDOW]))
+    before = _NAME.sub(" ", text[max(0, start - WINDOW) : start].rstrip("("))
+    return bool(_BEFORE.search(before) or _AFTER.search(_NAME.sub(" ", text[end : end + WINDOW])))

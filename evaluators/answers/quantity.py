@@ -134,7 +134,7 @@ def _strange_end(match: re.Match[str]) -> str:
         return following.split()[0]
     if re.match(r"-(?:\s|[.,;)]|$)", following) or re.match(r"\+(?:\s|[.,;)%]|$)", following):
         return following[0]
-    if re.match(r"[⁰¹²³⁴-⁹]|\^", following):
+    if re.match(r"[⁰¹²³⁴-⁹]|\^|\s?[¼-¾⅐-⅞↉]", following):
         return following[:2]
     word = following.lstrip().partition(" ")[0].strip(".,;:()").lower()
     return word if word.endswith("illion") or word in _OTHER_SCALES or (word in SCALES and len(word) > 2) else ""
