@@ -40,6 +40,7 @@ _TIME_WORD = r"(?:years?|yrs?|months?|weeks?|days?|hours?)"
 _SPAN_IN_PARTS = re.compile(
     rf"[0-9]\s{{0,9}}{_TIME_WORD}\s{{0,9}}(?:,|and|plus)?\s{{0,9}}[0-9.]{{1,20}}\s{{0,9}}{_TIME_WORD}\b", re.IGNORECASE
 )
+_SHARES_WORTH = re.compile(r"[0-9][^;\n]{0,20}\bshares\s{1,9}(?:worth|valued\s{1,9}at)\b", re.IGNORECASE)
 _TIME = frozenset({"years", "months", "weeks", "days", "hours"})
 _NUMBER_NEXT = rf"\s*(?:about\s+|approximately\s+)?[-+(]?(?:{MONEY})?\s?[0-9.]"
 _BOUND = re.compile(
@@ -277,9 +278,11 @@ def _read(statement: Statement, *, kind: Kind, unit: str) -> StatedNumber | Refu
         wrong = (foreign or found)[0]
         wanted = {"percent": "a percentage or fraction", "currency": unit}.get(kind, unit or "a plain number")
         return Refusal(f"wrong unit: {wrong.text!r} is in {wrong.unit}, asked for {wanted}")
+    others = {quantity.text for quantity in found} - {quantity.text for quantity in fitting}
+    if kind == "currency" and others and (worth := _SHARES_WORTH.search(visible)):
+        return Refusal(f"two quantities, a number of shares and a price or value: {worth.group()!r}")
     if parts := _SPAN_IN_PARTS.search(visible):
         return Refusal(f"write one number in one unit, not a span in parts: {parts.group()!r}")
-    others = {quantity.text for quantity in found} - {quantity.text for quantity in fitting}
     if others and (rival := _rival(visible, others)):
         return Refusal(f"several answers: {rival!r} beside {fitting[0].text!r}")
     return _one_of([_directed(quantity, text) for quantity in fitting], statement.text)

@@ -80,7 +80,12 @@ def test_a_percentage_reads_back_and_its_mutations_do_not(points: int, minus: st
     size = f"{points / 100:.2f}"
     for right in (f"{minus}{size}%", f"{minus}{size} percent", f"{minus}{points} bps", f"{minus}{points / 1e4:.4f}"):
         assert read(wrap.format(right), "percent") == pytest.approx(gold, abs=1e-12), right
-    for wrong in (f"{'' if minus else '-'}{size}%", f"{minus}{size} bps", f"{minus}${size}", f"{minus}{size}% to 999%"):
+    for wrong in (
+        f"{'' if minus else '-'}{size}%",
+        f"{minus}{size} bps",
+        f"{minus}${size}",
+        f"{minus}{size}% to 9999%",
+    ):
         assert read(wrap.format(wrong), "percent") != pytest.approx(gold, rel=1e-3), wrong
 
 
