@@ -161,6 +161,9 @@ def kurtosis(returns: jax.Array) -> jax.Array:
 @checked
 def standardised_moment(values: jax.Array, order: int) -> jax.Array:
     """Return the mean of ``((x - mean) / standard deviation) ** order``. NaN where the deviation is 0."""
+    if order < 1:
+        raise ValueError(f"order must be at least 1, got {order}")
+    values = _bars(values, "values")
     centred = values - jnp.mean(values, axis=-1, keepdims=True)
     variance = jnp.mean(centred**2, axis=-1)
     return ratio(jnp.mean(centred**order, axis=-1), variance ** (order / 2))

@@ -5,6 +5,10 @@ The asset of :mod:`pricing.black_scholes` with a dividend yield equal to the rat
 
 from __future__ import annotations
 
+import contextlib
+import re
+from collections.abc import Iterator
+
 import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
@@ -44,15 +48,16 @@ def price(
     ----------
     The example is Haug, *Option Pricing Formulas*, 2nd ed., page 5.
     """
-    return black_scholes.price(
-        spot=forward,
-        strike=strike,
-        time_to_expiry=time_to_expiry,
-        rate=rate,
-        volatility=volatility,
-        dividend_yield=rate,
-        is_call=is_call,
-    )
+    with _names_of_a_forward():
+        return black_scholes.price(
+            spot=forward,
+            strike=strike,
+            time_to_expiry=time_to_expiry,
+            rate=rate,
+            volatility=volatility,
+            dividend_yield=rate,
+            is_call=is_call,
+        )
 
 
 @labelled
@@ -69,14 +74,25 @@ def greeks(
 
     Arguments are those of :func:`price`.
     """
-    g = black_scholes.all_greeks(
-        spot=forward,
-        strike=strike,
-        time_to_expiry=time_to_expiry,
-        rate=rate,
-        volatility=volatility,
-        dividend_yield=rate,
-        is_call=is_call,
-    )
+    with _names_of_a_forward():
+        g = black_scholes.all_greeks(
+            spot=forward,
+            strike=strike,
+            time_to_expiry=time_to_expiry,
+            rate=rate,
+            volatility=volatility,
+            dividend_yield=rate,
+            is_call=is_call,
+        )
     time = jnp.broadcast_to(jnp.asarray(time_to_expiry, g.price.dtype), g.price.shape)
     return Greeks(delta=g.delta, gamma=g.gamma, theta=g.theta, vega=g.vega, rho=-time * g.price)
+
+
+@contextlib.contextmanager
+def _names_of_a_forward() -> Iterator[None]:
+    """Let errors of the spot's formula name the arguments that were given here."""
+    try:
+        yield
+    except ValueError as error:
+        text = re.sub(r", dividend_yield \([^)]*\)", "", str(error))
+        raise ValueError(re.sub(r"\bspot\b", "forward", text)) from None

@@ -12,6 +12,7 @@ from backtest.account import HOLD, TARGET, Account, Action, hold, target
 from backtest.episode import Memory, Strategy
 from backtest.market import Market
 from backtest.native import Rule
+from pricing.inputs import is_traced, require
 from pricing.signature import checked
 
 
@@ -99,8 +100,14 @@ def random_targets(key: jax.Array, bars: int, *, switch_rate: float, exposure: f
     """Return a random path of targets ``[bars]``, made without a look at any market.
 
     At each bar, with chance ``switch_rate``, it is a new draw from the uniform distribution on
-    ``[-exposure, exposure]``; NaN, which leaves the position as it is, elsewhere.
+    ``[-exposure, exposure]``; NaN, which leaves the position as it is, elsewhere. ``ValueError`` unless there is a bar,
+    a chance in [0, 1] and an exposure of 0 or more.
     """
+    if bars < 1:
+        raise ValueError(f"bars must be at least 1, got {bars}")
+    if not is_traced(switch_rate) and not 0.0 <= switch_rate <= 1.0:
+        raise ValueError(f"switch_rate must be in [0, 1], got {switch_rate!r}")
+    require("exposure", exposure, at_least=0.0)
     switch_key, size_key = jax.random.split(key)
     switches = jax.random.bernoulli(switch_key, switch_rate, (bars,))
     sizes = jax.random.uniform(size_key, (bars,), minval=-exposure, maxval=exposure)

@@ -148,7 +148,7 @@ def delta_normal_value_at_risk(
     weights, matrix = np.asarray(exposure, float), np.asarray(covariance, float)
     if weights.ndim != 1 or matrix.shape != (weights.size, weights.size):
         raise ValueError(
-            f"covariance must have shape [underlyings, underlyings], got {matrix.shape} for {weights.shape}"
+            f"covariance must have shape [underlyings, underlyings], got {matrix.shape} for exposure {weights.shape}"
         )
     if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=0.0):
         raise ValueError("covariance must be symmetric")

@@ -262,7 +262,8 @@ def _profits(
 
 def _root(correlation: NDArray[np.float64], underlyings: int) -> NDArray[np.float64]:
     if correlation.shape != (underlyings, underlyings):
-        raise ValueError(f"correlation must have shape ({underlyings}, {underlyings}), got {correlation.shape}")
+        wanted = f"({underlyings}, {underlyings}), a row for each volatility"
+        raise ValueError(f"correlation must have shape {wanted}, got {correlation.shape}")
     if not np.allclose(np.diag(correlation), 1.0) or not np.allclose(correlation, correlation.T):
         raise ValueError("correlation must be symmetric with ones on the diagonal")
     values, vectors = np.linalg.eigh(correlation)

@@ -153,3 +153,20 @@ def test_a_negative_volatility_that_is_known_too_late_to_be_refused_gives_nan(na
     function, arguments = FUNCTIONS[name]
     traced = jax.jit(lambda volatility: function(**{**arguments, "strike": strike, "volatility": volatility}))
     assert np.isnan(traced(-0.2)) and np.isfinite(traced(0.0)) and np.isfinite(traced(0.2))
+
+
+@pytest.mark.parametrize("function", [black76.price, black76.greeks])
+def test_errors_of_a_forward_name_the_forward(function: Callable[..., Any]) -> None:
+    with pytest.raises(ValueError, match=r"^forward must be finite and >= 0, got -1\.0$"):
+        function(**OPTION, forward=-1.0, volatility=0.2)
+    with pytest.raises(
+        ValueError, match=r"^shapes do not broadcast: forward \(2,\), strike \(3,\), time_to_expiry \(\)"
+    ):
+        function(**{**OPTION, "strike": np.ones(3)}, forward=np.ones(2), volatility=0.2)
+
+
+@pytest.mark.parametrize("name", ["spot", "strike", "rate", "volatility"])
+def test_what_is_missing_is_missing_in_every_greek_of_an_american_option(name: str) -> None:
+    arguments: dict[str, Any] = {**OPTION, "spot": 105.0, "volatility": 0.2, name: np.nan}
+    price, greeks = american.greeks(**arguments, is_call=False, scheme=american.FAST)
+    assert np.isnan([price, *greeks]).all()
