@@ -29,6 +29,9 @@ from typing import Any
 
 EXCLUDES = [".git", ".venv", "runs", "docs", "tests", "benchmarks", "**/__pycache__"]
 POLL_SECONDS = 1.0
+START_SECONDS = 300.0
+"""How long a starting cluster is given to take a job."""
+NOT_YET = "No available agent to submit job"
 
 
 def submit(
@@ -62,8 +65,8 @@ def submit(
     client = JobSubmissionClient(address)
     entrypoint = shlex.join([python, "-m", "engine.sweep_job", "run", str(config), "--out", str(out)])
     runtime: dict[str, Any] = {"working_dir": str(working_dir), "excludes": EXCLUDES}
-    job = client.submit_job(entrypoint=entrypoint, runtime_env=runtime)
     deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
+    job = _accepted(client, entrypoint=entrypoint, runtime_env=runtime)
     while True:
         status = client.get_job_status(job)
         if status.is_terminal():
@@ -74,6 +77,21 @@ def submit(
             raise TimeoutError(
                 f"job {job} was stopped after {timeout_seconds:g} s; its log: {client.get_job_logs(job)}"
             )
+        time.sleep(POLL_SECONDS)
+
+
+def _accepted(client: Any, **job: Any) -> str:
+    """Return the name of the job once the cluster takes it.
+
+    A cluster that has just started answers that no agent is there yet, and to try again later.
+    """
+    end = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            return str(client.submit_job(**job))
+        except RuntimeError as error:
+            if NOT_YET not in str(error) or time.monotonic() > end:
+                raise
         time.sleep(POLL_SECONDS)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from engine import sweep_job
 from engine.sweep import run_sweep
 from engine.sweep_job import submit
 from engine.sweep_store import read_results, shard_files
@@ -97,6 +98,26 @@ def test_a_job_that_loses_a_node_in_the_middle_gives_the_serial_result(tmp_path:
     assert "30/30 shards" in ended.stdout and "million bar-steps/s" in ended.stdout
     run_sweep(config, out=tmp_path / "serial", workers=1, report=False)
     assert read_results(out / "results").equals(read_results(tmp_path / "serial" / "results"))
+
+
+class Starting:
+    """A cluster that takes a job on the third try."""
+
+    tries = 0
+
+    def submit_job(self, **job: str) -> str:
+        self.tries += 1
+        if self.tries < 3:
+            raise RuntimeError(f"Request failed with status code 500: {sweep_job.NOT_YET}, please try again later..")
+        return job["entrypoint"]
+
+
+def test_a_cluster_that_is_still_starting_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep_job, "POLL_SECONDS", 0.0)
+    assert sweep_job._accepted(Starting(), entrypoint="sweep") == "sweep"
+    monkeypatch.setattr(sweep_job, "START_SECONDS", -1.0)
+    with pytest.raises(RuntimeError, match="No available agent"):
+        sweep_job._accepted(Starting(), entrypoint="sweep")
 
 
 if __name__ == "__main__":
