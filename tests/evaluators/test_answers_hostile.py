@@ -14,7 +14,7 @@ from evaluators.bizfinbench.public_answers import ExpectedDocument, ExpectedSet,
 from evaluators.professional.deliverables import read_deliverables
 from evaluators.professional.memo import Figure, Memo
 
-SECONDS = 1.0
+SECONDS = 1.5
 """Processor time, not wall time: a busy machine makes no reply slow. Quadratic readers took from 2 s to minutes."""
 
 
@@ -66,9 +66,15 @@ READERS: dict[str, Callable[[str], object]] = {
 
 
 def seconds(read: Callable[[str], object], text: str) -> float:
-    began = time.process_time()
-    read(text)
-    return time.process_time() - began
+    """Return the least of up to three tries: what shares the processor's caches can only add to it."""
+    least = SECONDS + 1.0
+    for _ in range(3):
+        began = time.process_time()
+        read(text)
+        least = min(least, time.process_time() - began)
+        if least <= SECONDS:
+            break
+    return least
 
 
 @pytest.mark.parametrize("reader", READERS)

@@ -15,10 +15,10 @@ from mcp import Client
 from mcp.server import MCPServer
 
 from lake.vocabulary import OTHER_NAMES, OTHER_UNITS
-from mcp_servers import app, caller, risk
+from mcp_servers import access, caller
 from mcp_servers.access import Grant
-from mcp_servers.call_log import CallLog
 from mcp_servers.catalog import SERVERS
+from mcp_servers.server_set import start_servers
 
 Ask = Callable[..., Any]
 Path = tuple[str | int, ...]
@@ -178,15 +178,14 @@ def test_the_message_names_the_nearest_and_lists_what_is_known(ask: Ask) -> None
 
 
 def test_a_refused_key_is_written_down_as_an_error() -> None:
-    server, log, grant = risk.build_server(), CallLog(), Grant("run", "task", date(2020, 1, 2), 0)
-    server.middleware.append(app.Recorder("risk", log, grant))
-
-    async def talk() -> None:
-        async with Client(server) as client:
+    async def talk(url: str) -> None:
+        async with Client(url) as client:
             await client.call_tool("calculate_var", {"returns": [0.01, -0.01], "level": 0.99})
             await client.call_tool("calculate_var", {"returns": [0.01, -0.01], "confidence": 0.99})
 
-    anyio.run(talk)
-    first, second = log.of(grant)
-    assert not first.ok and str(first.error).startswith("calculate_var: unknown argument 'level'")
-    assert second.ok and second.error is None
+    with start_servers(["risk"], ports="auto") as servers:
+        token = access.issue(Grant("run", "task", date(2020, 1, 2), 0), servers.key)
+        anyio.run(talk, servers.urls(token)["risk"])
+        first, second = servers.log("risk", token)
+    assert not first["ok"] and first["error"].startswith("calculate_var: unknown argument 'level'")
+    assert second["ok"] and second["error"] is None
