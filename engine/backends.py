@@ -16,8 +16,8 @@ from engine.tool_access import ToolAccess
 class Backend(Protocol):
     """Executes one attempt of one cell."""
 
-    async def execute(self, position: int, attempt: int, *, last: bool) -> dict[str, Any]:
-        """Play the cell at ``position`` and return its record; ``last`` says that no further attempt follows."""
+    async def execute(self, position: int, attempt: int, draw: int) -> dict[str, Any]:
+        """Play the cell at ``position`` on its ``draw``-th draw and return its record."""
         ...
 
     async def close(self) -> None:
@@ -32,19 +32,21 @@ class SerialBackend:
         self._plan, self._run_id, self._agent, self._tools = made, run_id, agent, tools
         self._limits = build.limits(made.config)
 
-    async def execute(self, position: int, attempt: int, *, last: bool) -> dict[str, Any]:
+    async def execute(self, position: int, attempt: int, draw: int) -> dict[str, Any]:
         """Play the cell."""
-        cell = self._plan.cells[position]
-        grant = cell.grant(run_id=self._run_id, attempt=attempt, max_tool_calls=self._limits.max_tool_calls)
-        return await execute(
-            cell.case,
-            public_id=cell.public_id,
-            grant=grant,
+        cell, tools = self._plan.cells[position], self._tools
+        case = cell.case if draw == 1 else await asyncio.to_thread(cell.case.drawn, draw)
+        offered = tools.offered(case.task.servers)
+        limit = self._limits.max_tool_calls
+        record = await execute(
+            case,
+            public_id=cell.public_id_of(draw),
+            grant=cell.grant(case.task, run_id=self._run_id, attempt=attempt, limit=limit, servers=offered),
             agent=self._agent,
-            tools=self._tools,
+            tools=tools,
             limits=self._limits,
-            log_required=not last,
         )
+        return record | {"draw": draw}
 
     async def close(self) -> None:
         """Nothing to release: the agent belongs to the caller."""
@@ -66,14 +68,14 @@ class RayBackend:
         self._actors: list[Any] = [actor.remote(*arguments) for _ in range(workers)]
         self._next = 0
 
-    async def execute(self, position: int, attempt: int, *, last: bool) -> dict[str, Any]:
+    async def execute(self, position: int, attempt: int, draw: int) -> dict[str, Any]:
         """Play the cell on the next worker; a lost worker is a failure of the harness."""
         import ray
 
         actor = self._actors[self._next % len(self._actors)]
         self._next += 1
         try:
-            record: dict[str, Any] = await actor.execute.remote(position, attempt, last=last)
+            record: dict[str, Any] = await actor.execute.remote(position, attempt, draw)
         except ray.exceptions.RayError as error:
             raise WorkerLost(str(error).strip().splitlines()[-1]) from error
         return record
@@ -101,7 +103,7 @@ class Worker:
         self._backend: SerialBackend | None = None
         self._connecting = asyncio.Lock()
 
-    async def execute(self, position: int, attempt: int, *, last: bool) -> dict[str, Any]:
+    async def execute(self, position: int, attempt: int, draw: int) -> dict[str, Any]:
         """Play the cell in this worker."""
         async with self._connecting:
             if self._backend is None:
@@ -113,4 +115,4 @@ class Worker:
                     task = self._made.cells[position].case.task
                     return unavailable(task, f"{error.kind}: {error}", whose="agent")
                 self._backend = SerialBackend(self._made, run_id=self._run_id, agent=agent, tools=self._tools)
-        return await self._backend.execute(position, attempt, last=last)
+        return await self._backend.execute(position, attempt, draw)

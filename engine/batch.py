@@ -17,11 +17,12 @@ from engine.backends import Backend, RayBackend, SerialBackend, WorkerLost
 from engine.budget import Budget, BudgetSpent
 from engine.build import Cell, Plan
 from engine.config import RunConfig, parse
+from engine.date_order import DateOrder, is_dated
 from engine.errors import ConfigError, RunIncomplete, TraderBenchError
 from engine.execute import unavailable
 from engine.outages import Gate
 from engine.progress import Progress
-from engine.store import Store
+from engine.store import Store, was_seen
 from engine.tool_access import ToolAccess
 
 RAY_WORKERS = 2
@@ -239,7 +240,7 @@ async def _play_and_report(
 
     with _backend(made, setup) as backend:
         try:
-            await _play(todo, backend, keep, gate, made.config, progress)
+            await _play(_order(made, todo, store), backend, keep, store.draws(), gate, made.config, progress)
         finally:
             progress.stop()
             await backend.close()
@@ -262,6 +263,12 @@ def finish(store: Store, stop: TraderBenchError | None = None) -> dict[str, Any]
     way_on = _way_on(store, spent or stop, retry=found["errors"]["agent_unavailable"] > 0)
     ended = {"stopped": str(stop) if stop else None, "go_on": way_on if status else None, "exit_status": status}
     return found | {"folder": str(store.folder)} | ended
+
+
+def _order(made: Plan, todo: Sequence[Cell], store: Store) -> DateOrder:
+    tried = store.tried()
+    seen = [cell.case.task.as_of for cell in made.cells if cell.key in tried and is_dated(cell.case.task)]
+    return DateOrder(todo, strict=made.config.execution.date_order, seen=max(seen, default=None))
 
 
 def _budget(limit_usd: float | None, store: Store) -> Budget:
@@ -292,46 +299,57 @@ def _backend(made: Plan, setup: Setup) -> Iterator[Backend]:
 
 
 async def _play(
-    cells: Sequence[Cell],
+    order: DateOrder,
     backend: Backend,
     keep: Callable[[Cell, dict[str, Any]], None],
+    draws: Mapping[str, int],
     gate: Gate,
     config: RunConfig,
     progress: Progress,
 ) -> None:
     """Play the cells, at most ``concurrency`` at a time; each result is durable before the next one is started."""
-    places = asyncio.Semaphore(config.execution.concurrency)
+    retries = config.execution.infrastructure_retries
 
-    async def play_one(cell: Cell) -> None:
-        async with places, gate.enter() as admitted:
-            if not admitted:
-                return
-            record = await _attempt(cell, backend, keep, retries=config.execution.infrastructure_retries)
-            gate.see(record)
-            progress.advance(record)
+    async def play_on() -> None:
+        while True:
+            async with order.next() as cell, gate.enter() as admitted:
+                if cell is None or not admitted:
+                    return
+
+                def keep_marked(cell: Cell, record: dict[str, Any]) -> None:
+                    later = order.is_after_later_data(cell.case.task)
+                    keep(cell, record | {"after_later_data": True} if later else record)
+
+                record = await _attempt(cell, backend, keep_marked, retries=retries, draw=draws.get(cell.key, 1))
+                gate.see(record)
+                progress.advance(record)
 
     try:
         async with asyncio.TaskGroup() as group:
-            for cell in cells:
-                group.create_task(play_one(cell))
+            for _ in range(config.execution.concurrency):
+                group.create_task(play_on())
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from failures
 
 
 async def _attempt(
-    cell: Cell, backend: Backend, keep: Callable[[Cell, dict[str, Any]], None], *, retries: int
+    cell: Cell, backend: Backend, keep: Callable[[Cell, dict[str, Any]], None], *, retries: int, draw: int
 ) -> dict[str, Any]:
     """Play one cell; a failure of the harness is tried again, a failure of the agent is not.
 
-    Where only the judge was missing the conversation stands, and ``traderbench rescore`` judges it later.
+    A conversation that the agent has answered, or that may have been, is never repeated on the same draw: who has seen
+    a market knows how it goes on. Where only the judge was missing the conversation stands, and ``traderbench rescore``
+    judges it later.
     """
     record: dict[str, Any] = {}
     for attempt in range(1, retries + 2):
         try:
-            record = await backend.execute(cell.position, attempt, last=attempt == retries + 1)
+            record = await backend.execute(cell.position, attempt, draw)
         except WorkerLost as error:
-            record = unavailable(cell.case.task, f"harness failure: a worker was lost: {error}")
+            reason = f"harness failure: a worker was lost: {error}"
+            record = unavailable(cell.case.task, reason) | {"draw": draw, "lost": True}
         keep(cell, record)
         if record["state"] != "infra_unavailable" or record.get("unjudged"):
             break
+        draw += was_seen(record)
     return record

@@ -20,7 +20,7 @@ from engine.sampling import data_hash, derive_seed, draw
 from engine.score import redistribute
 from engine.store import digest
 from evaluators import registry
-from evaluators.contract import Case
+from evaluators.contract import Case, Task
 from mcp_servers.access import Grant
 
 PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "pandas", "ray", "a2a-sdk", "mcp", "pydantic")
@@ -37,10 +37,14 @@ class Cell:
     seed: int
     case: Case
 
-    def grant(self, *, run_id: str, attempt: int, max_tool_calls: int) -> Grant:
+    def grant(self, task: Task, *, run_id: str, attempt: int, limit: int, servers: tuple[str, ...]) -> Grant:
         """Return the tool grant of one attempt; a new attempt finds fresh accounts and an empty call log."""
         identity = f"{self.public_id}-{attempt}"
-        return Grant(run_id, identity, self.case.task.as_of, self.seed % 2**31, max_tool_calls)
+        return Grant(run_id, identity, task.as_of, self.seed % 2**31, limit, servers)
+
+    def public_id_of(self, draw: int) -> str:
+        """Return what the agent is told to call the task on its ``draw``-th draw: nothing reminds it of the former."""
+        return self.public_id if draw == 1 else digest({"public_id": self.public_id, "draw": draw})[:16]
 
 
 @dataclass(frozen=True)

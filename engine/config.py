@@ -91,11 +91,17 @@ class LimitsConfig(Record):
 
 
 class ExecutionConfig(Record):
-    """How the tasks are run; changes no score."""
+    """How the tasks are run; changes no score.
+
+    With ``date_order`` the tasks that use dated tools are played in the order of their dates, so that no tool shows
+    anything later than a task that is still to be done (``engine.date_order``). Without it they run side by side and
+    only each grant has its date.
+    """
 
     backend: Literal["serial", "ray"] = "serial"
     concurrency: Annotated[int, Field(ge=1, le=256)] = 4
     infrastructure_retries: Annotated[int, Field(ge=0)] = 2
+    date_order: bool = True
     ports: Literal["fixed", "auto"] = "fixed"
     host: str = "127.0.0.1"
 

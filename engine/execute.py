@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import time
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import httpx
-
 from engine import tool_times
-from engine.agent_client import Agent, AgentFailure, Conversation, Usage
+from engine.agent_client import Agent, AgentFailure, Conversation, Reply, Usage
 from engine.agent_failure import BROKEN
 from engine.oracle import Oracle
 from engine.reply import with_notes
 from engine.spending import Spending
-from engine.tool_access import ToolAccess
+from engine.tool_access import ServersDown, ToolAccess
+from evaluators.answers.statement import MAX_CHARS
 from evaluators.contract import Case, Score, Session, Task
 from evaluators.judge import JudgeUnavailable, RubricSession
 from mcp_servers.access import Grant
@@ -38,6 +38,11 @@ class Limits:
     tool_time_s: float = tool_times.LIMIT_S
 
 
+KEPT_CHARS = MAX_CHARS + 1
+"""What is read and stored of a reply: one character more than any reader takes, so that each still refuses it."""
+KEPT_CHARS_A_TASK = 20 * MAX_CHARS
+
+
 class LimitMet(Exception):
     """The agent met a limit of the task."""
 
@@ -57,54 +62,66 @@ def unavailable(task: Task, reason: str, *, whose: Literal["infra", "agent"] = "
 
 
 async def execute(
-    case: Case,
-    *,
-    public_id: str,
-    grant: Grant,
-    agent: Agent,
-    tools: ToolAccess,
-    limits: Limits,
-    log_required: bool = True,
+    case: Case, *, public_id: str, grant: Grant, agent: Agent, tools: ToolAccess, limits: Limits
 ) -> dict[str, Any]:
     """Play ``case`` with ``agent`` and return its record (JSON).
-
-    Where the log of tool calls cannot be read afterwards, the attempt is a failure of the harness and is repeated; with
-    ``log_required=False`` (the last attempt) the conversation is scored all the same and the record says
-    ``tool_log_missing``, because an agent that floods the servers must not thereby take a task out of its mean.
 
     The record's ``state`` is ``passed`` or ``failed`` for a finished conversation, ``agent_error`` for one that the
     agent broke or that met a limit (value 0), ``agent_unavailable`` for one that had nobody at its other end (value 0
     too, or hanging up would be worth trying), ``infra_unavailable`` for a failure of the harness (no value).
+
+    A conversation that is over is scored with what it has: a log of tool calls that cannot be read afterwards is named
+    in ``tool_log_missing`` and changes nothing else, or who floods the servers would be asked twice. It is different
+    where a server that the task needs was not the same process from the first message to the last: then the calls in
+    progress were lost, the answer may be wrong for it, and the attempt is the harness's failure (``server_deaths``).
     """
-    course = _Course([], time.monotonic())
-    missing = [name for name in case.task.servers if name not in tools.base_urls]
+    task, course = case.task, _Course([], time.monotonic())
+    missing = [name for name in task.servers if name not in tools.base_urls]
     if missing:
         why = "; ".join(f"{name}: {tools.unavailable.get(name, 'not started')}" for name in missing)
-        return _record(case.task, course, "infra_unavailable", f"tool server not available: {why}")
+        return _record(task, course, "infra_unavailable", f"tool server not available: {why}")
+    try:
+        boots = await tools.ready(task.servers)
+    except ServersDown as error:
+        return _record(task, course, "infra_unavailable", f"tool server not available: {error}")
+    course.started = time.monotonic()
+    broken = await _talk(case, course, public_id, grant, agent, tools, limits)
+    calls, unread = await tools.finish(grant, task.servers)
+    if deaths := await tools.died(boots):
+        reason = f"tool server died or hung during the task: {', '.join(deaths)}"
+        return _record(task, course, "infra_unavailable", reason, calls=calls) | {"server_deaths": deaths}
+    record = await _judge(task, course, calls, limits, broken)
+    if slow := tool_times.slow_calls(calls, limits.tool_time_s):
+        record |= {"slow_tool_calls": slow}
+    return record | {"tool_log_missing": unread} if unread else record
+
+
+@dataclass(frozen=True)
+class _Ending:
+    """How a conversation ended: the session as it is then, and what broke it."""
+
+    session: Session
+    state: str = ""
+    reason: str = ""
+
+
+async def _talk(
+    case: Case, course: _Course, public_id: str, grant: Grant, agent: Agent, tools: ToolAccess, limits: Limits
+) -> _Ending:
+    """Hold the conversation and say how it ended."""
     session = case.open()
     conversation = agent.answering(session) if isinstance(agent, Oracle) else agent.conversation(public_id)
-    failure, broken_state = "", "agent_error"
     try:
         await _converse(session, conversation, course, _extra_fields(case.task, public_id, grant, tools), limits)
     except AgentFailure as error:
-        failure = f"{error.kind}: {error}"
-        broken_state = "agent_unavailable" if error.unavailable else "agent_error"
+        return _Ending(session, "agent_unavailable" if error.unavailable else "agent_error", f"{error.kind}: {error}")
     except LimitMet as error:
-        failure = f"limit: {error}"
+        return _Ending(session, "agent_error", f"limit: {error}")
     except Exception as error:
-        return _record(case.task, course, "infra_unavailable", f"harness failure: {type(error).__name__}: {error}")
+        return _Ending(session, "infra_unavailable", f"harness failure: {type(error).__name__}: {error}")
     finally:
         await conversation.close()
-    try:
-        calls, log_missing = await tools.finish(grant), False
-    except httpx.HTTPError as error:
-        if log_required:
-            return _record(case.task, course, "infra_unavailable", f"tool log not readable: {type(error).__name__}")
-        calls, log_missing = [], True
-    record = await _judge(case.task, session, course, calls, limits, failure, broken_state)
-    if slow := tool_times.slow_calls(calls, limits.tool_time_s):
-        record |= {"slow_tool_calls": slow}
-    return record | {"tool_log_missing": True} if log_missing else record
+    return _Ending(session)
 
 
 def _extra_fields(task: Task, public_id: str, grant: Grant, tools: ToolAccess) -> dict[str, Any]:
@@ -117,7 +134,7 @@ async def _converse(
     """Exchange messages until the session has what it needs."""
     message: dict[str, Any] | None = session.opening() | extra
     deadline = course.started + limits.task_time_s
-    turns = 0
+    turns = kept_chars = 0
     while message is not None:
         if turns == limits.max_turns:
             raise LimitMet(f"{limits.max_turns} turns")
@@ -136,12 +153,24 @@ async def _converse(
                 raise LimitMet(f"task time {limits.task_time_s:g} s") from error
             raise
         course.spending.add(reply.usage)
-        notes = {"notes": list(reply.notes)} if reply.notes else {}
-        course.transcript.append({"role": "agent", "text": reply.text, **notes})
+        said, notes = _kept(reply)
+        kept_chars += len(said)
+        if kept_chars > KEPT_CHARS_A_TASK:
+            raise LimitMet(f"{KEPT_CHARS_A_TASK} characters in one task")
+        course.transcript.append({"role": "agent", "text": said, **({"notes": notes} if notes else {})})
         _check_spending(course.spending, limits)
-        message = await asyncio.to_thread(session.reply, reply.text)
+        message = await asyncio.to_thread(session.reply, said)
         if message is not None:
             message = message | {"task_id": extra["task_id"]}
+
+
+def _kept(reply: Reply) -> tuple[str, list[str]]:
+    """Return what is read and stored of a reply, and the notes about it."""
+    notes = list(reply.notes)
+    if len(reply.text) > KEPT_CHARS:
+        digest = hashlib.sha256(reply.text.encode("utf-8", "surrogatepass")).hexdigest()
+        notes.append(f"the reply's {len(reply.text)} characters (sha256 {digest}) were read up to number {KEPT_CHARS}")
+    return reply.text[:KEPT_CHARS], notes
 
 
 def _check_spending(spending: Spending, limits: Limits) -> None:
@@ -153,27 +182,25 @@ def _check_spending(spending: Spending, limits: Limits) -> None:
 
 
 async def _judge(
-    task: Task,
-    session: Session,
-    course: _Course,
-    calls: list[dict[str, Any]],
-    limits: Limits,
-    failure: str,
-    broken_state: str,
+    task: Task, course: _Course, calls: list[dict[str, Any]], limits: Limits, ending: _Ending
 ) -> dict[str, Any]:
     """Score what was said and add what was called."""
+    state, failure = ending.state, ending.reason
+    if state == "infra_unavailable":
+        return _record(task, course, state, failure, calls=calls)
     if not failure and len(calls) > limits.max_tool_calls:
-        failure, broken_state = f"limit: more than {limits.max_tool_calls} tool calls", "agent_error"
+        state, failure = "agent_error", f"limit: more than {limits.max_tool_calls} tool calls"
     try:
-        score = await asyncio.to_thread(session.score)
+        score = await asyncio.to_thread(ending.session.score)
     except JudgeUnavailable as error:
         if not failure:
             return _record(task, course, "infra_unavailable", f"not judged: {error}", calls=calls) | {"unjudged": True}
         score = Score(0.0, False)
     except Exception as error:
-        return _record(task, course, "infra_unavailable", f"harness failure: {type(error).__name__}: {error}")
+        reason = f"harness failure: {type(error).__name__}: {error}"
+        return _record(task, course, "infra_unavailable", reason, calls=calls)
     if failure:
-        return _record(task, course, broken_state, failure, failed_score(score, failure), calls)
+        return _record(task, course, state, failure, failed_score(score, failure), calls)
     state, reason = _verdict(score, course.transcript)
     return _record(task, course, state, reason, score, calls)
 

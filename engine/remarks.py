@@ -15,6 +15,7 @@ def remarks(result: dict[str, Any]) -> list[str]:
     if result["retried"]:
         number = tasks(result["retried"])
         said.append(f"{number} played again after an error of transport, on request (resume --retry-errors)")
+    said += _repeats(result)
     if result["unscored"]:
         said.append(_missing(result))
     if slow := tool_times.sentence(result["slow_tools"]):
@@ -40,6 +41,22 @@ def _broken(result: dict[str, Any], state: str, words: tuple[str, str]) -> str:
     what, count = (words[0], "counts") if number == 1 else (words[1], "count")
     total = tasks(result["overall"]["total"])
     return f"{number} of {total} {what} and {count} 0; most often ({times}): {reason}"
+
+
+def _repeats(result: dict[str, Any]) -> list[str]:
+    """Say what the harness repeated or lost, and which tasks may have known more than their date allows."""
+    said = []
+    if result["repeated"]:
+        deaths, fresh = result["server_deaths"], result["fresh_draws"]
+        why = f" ({deaths} {'attempt' if deaths == 1 else 'attempts'} lost a tool server)" if deaths else ""
+        how = f", {fresh} of them on a market drawn afresh" if fresh else ""
+        said.append(f"{tasks(result['repeated'])} played again after a failure of the harness{why}{how}")
+    if result["tool_log_missing"]:
+        said.append(f"the log of tool calls of {tasks(result['tool_log_missing'])} could not be read in full")
+    if result["after_later_data"]:
+        number = tasks(result["after_later_data"])
+        said.append(f"{number} played when tools had already served this run later data than the task's date")
+    return said
 
 
 def _missing(result: dict[str, Any]) -> str:

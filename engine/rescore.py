@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from engine.config import parse
 from engine.errors import ConfigError
 from engine.execute import replay
 from engine.store import Store
+from evaluators.contract import Case
 
 
 def rescore(folder: Path) -> dict[str, Any]:
@@ -32,7 +34,7 @@ def rescore(folder: Path) -> dict[str, Any]:
         if lost:
             raise ConfigError(f"task {lost[0]!r} is drawn no more by this version: it cannot be scored again")
         played = [record for record in stored if record["state"] != "not_run"]
-        fresh = {record["task_id"]: replay(cases[record["task_id"]], record) for record in played}
+        fresh = {record["task_id"]: replay(_as_played(cases, record), record) for record in played}
         records = [fresh.get(record["task_id"], record) for record in stored]
         report.write(folder, manifest, records)
     changed = [
@@ -41,3 +43,8 @@ def rescore(folder: Path) -> dict[str, Any]:
         if old["value"] != new["value"] or old["state"] != new["state"]
     ]
     return results.summary(manifest, records) | {"changed": changed}
+
+
+def _as_played(cases: Mapping[str, Case], record: Mapping[str, Any]) -> Case:
+    """Return the case on the draw that the record's conversation was about."""
+    return cases[record["task_id"]].drawn(record.get("draw", 1))

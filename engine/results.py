@@ -18,11 +18,15 @@ from mcp_servers.catalog import SERVERS
 SCHEMA_VERSION = "2.0"
 
 
+ATTEMPT_FIELDS = ("state", "reason", "retry", "usage", "draw", "server_deaths")
+"""What is told of an attempt that is not the task's result."""
+
+
 def all_records(store: Store) -> list[dict[str, Any]]:
     """Return one record per task of the run's plan: its result, its latest harness failure, or ``not_run``.
 
-    Where a task has more attempts than that one, ``former`` tells of each whether it was a retry on request, and what
-    it cost.
+    Where a task has more attempts than that one, ``former`` tells of each how it ended, whether it was a retry on
+    request, and what it cost.
     """
     finished = {record["task_id"]: record for record in store.records()}
     failed = {record["task_id"]: record for record in store.last_infrastructure_failures().values()}
@@ -32,7 +36,7 @@ def all_records(store: Store) -> list[dict[str, Any]]:
         task_id = task["task_id"]
         row = finished.get(task_id) or failed.get(task_id) or _not_run(task)
         others = former.get(task_id, [])[: None if task_id in finished else -1]
-        told = [{"retry": other.get("retry", False), "usage": other["usage"]} for other in others]
+        told = [{name: other[name] for name in ATTEMPT_FIELDS if name in other} for other in others]
         rows.append(row | {"former": told} if told else row)
     return rows
 
@@ -88,6 +92,7 @@ def summary(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict
                 "state": record["state"],
                 "reason": record["reason"],
                 "slow_tool_calls": record.get("slow_tool_calls", 0),
+                **_attempts(record),
             }
             for record in records
         ],
@@ -98,11 +103,31 @@ def summary(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict
         "unscored": overall.total - overall.n,
         "not_run": sum(record["state"] == "not_run" for record in records),
         "errors": {state: sum(record["state"] == state for record in records) for state in BROKEN},
+        "server_deaths": sum("server_deaths" in row for record in records for row in attempts_of(record)),
+        "repeated": sum(_is_repeated(record) for record in records),
+        "fresh_draws": sum(record.get("draw", 1) > 1 for record in records),
+        "tool_log_missing": sum("tool_log_missing" in record for record in records),
+        "after_later_data": sum(record.get("after_later_data", False) for record in records),
         "retried": sum(any(row.get("retry") for row in attempts_of(record)) for record in records),
         "complete": overall.total == overall.n,
         "budget_usd": manifest["config"].get("limits", {}).get("max_cost_usd"),
         **total([attempt["usage"] for attempt in attempts_of(record)] for record in records),
     }
+
+
+def _attempts(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what a row says about how often a task was played, and what was missing."""
+    return {
+        "attempts": len(attempts_of(record)),
+        "draw": record.get("draw", 1),
+        "server_deaths": sum("server_deaths" in row for row in attempts_of(record)),
+        "tool_log_missing": record.get("tool_log_missing", []),
+        "after_later_data": record.get("after_later_data", False),
+    }
+
+
+def _is_repeated(record: dict[str, Any]) -> bool:
+    return any(row.get("state") == "infra_unavailable" for row in record.get("former", ()))
 
 
 def attempts_of(record: dict[str, Any]) -> list[dict[str, Any]]:
@@ -219,7 +244,7 @@ def _row(record: dict[str, Any]) -> dict[str, Any]:
         "input_tokens": record["usage"]["input_tokens"],
         "output_tokens": record["usage"]["output_tokens"],
         "cost_usd": record["usage"]["cost_usd"] if is_known(record["usage"]) else None,
-        "attempts": len(attempts_of(record)),
+        **_attempts(record),
     }
 
 

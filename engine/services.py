@@ -107,4 +107,4 @@ def tool_servers(settings: ExecutionConfig) -> Iterator[tuple[ToolAccess, str]]:
             raise ServiceUnavailable(str(error)) from error
         stack.callback(servers.close)
         addresses = {name: f"http://{settings.host}:{port}" for name, port in servers.ports.items()}
-        yield ToolAccess(addresses, key, servers.unavailable), sandbox.tier() or "none"
+        yield ToolAccess(addresses, key, servers.unavailable, servers.channels), sandbox.tier() or "none"

@@ -55,6 +55,11 @@ def has_answer(record: Mapping[str, Any]) -> bool:
     return any(turn.get("role") == "agent" for turn in record["transcript"])
 
 
+def was_seen(record: Mapping[str, Any]) -> bool:
+    """Return whether the agent may know how a record's conversation goes on: it answered, or nobody knows."""
+    return has_answer(record) or bool(record.get("lost"))
+
+
 class Store:
     """One run folder, held by one process at a time.
 
@@ -187,6 +192,17 @@ class Store:
                     f"{self.folder}: the ledger's row of {task_id!r} points to another task's transcript"
                 )
             yield record
+
+    def tried(self) -> set[str]:
+        """Return the keys of the cells with an attempt."""
+        return {row[0] for row in self._query("SELECT DISTINCT key FROM attempts")}
+
+    def draws(self) -> dict[str, int]:
+        """Return, for each cell with a failure of the harness, the draw that its next attempt is played on."""
+        failed: dict[str, int] = {}
+        for key, blob in self._query("SELECT key, blob FROM attempts WHERE state = 'infra_unavailable'"):
+            failed[key] = failed.get(key, 1) + was_seen(self._get_blob(blob))
+        return failed
 
     def last_infrastructure_failures(self) -> dict[str, dict[str, Any]]:
         """Return, for each cell without a result, its latest failed attempt."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mcp_servers import access
@@ -14,9 +15,18 @@ from mcp_servers.catalog import SERVERS
 if TYPE_CHECKING:
     import httpx
 
-LOG_TIMEOUT_S = 10.0
+REQUEST_TIMEOUT_S = 5.0
+PAUSE_S = 0.2
 WARM_UP_TIMEOUT_S = 180.0
-WARM_UP_PAUSE_S = 0.1
+READY_TIMEOUT_S = 150.0
+"""A server that hangs is replaced after a minute (``mcp_servers.watchdog``) and then has one to come up."""
+LOG_PATIENCE_S = 150.0
+BRIEF_PATIENCE_S = 5.0
+"""For the log of a server that the task did not need."""
+
+
+class ServersDown(Exception):
+    """Servers that a task needs do not answer; the message names them."""
 
 
 @dataclass(frozen=True)
@@ -26,66 +36,128 @@ class ToolAccess:
     Attributes
     ----------
     base_urls
-        Server name -> ``http://host:port`` of each server that is up.
+        Server name -> ``http://host:port`` of each server that is up, as agents reach it.
     key
         Signing key of this run; never sent to an agent.
     unavailable
         Server name -> why it is not up.
+    channels
+        Server name -> address of the harness's own way to it; agents are never told.
     """
 
     base_urls: Mapping[str, str]
     key: bytes
-    unavailable: Mapping[str, str]
+    unavailable: Mapping[str, str] = field(default_factory=dict)
+    channels: Mapping[str, str] = field(default_factory=dict)
+
+    def offered(self, needed: Collection[str]) -> tuple[str, ...]:
+        """Return the servers that a task gets: what it needs, and those that know no dates and only calculate."""
+        return tuple(name for name in self.base_urls if name in needed or not SERVERS[name].dated)
 
     def message_fields(self, grant: access.Grant) -> dict[str, Any]:
         """Return what the opening message says about the tools: one address each, with the task's grant in it."""
         token = access.issue(grant, self.key)
-        urls = {name: f"{base}/t/{token}/mcp" for name, base in self.base_urls.items()}
+        urls = {name: f"{base}/t/{token}/mcp" for name, base in self.base_urls.items() if grant.admits(name)}
         return {"mcp_servers": urls} | {SERVERS[name].environment_name: url for name, url in urls.items()}
 
     async def warmed(self, *, timeout_s: float = WARM_UP_TIMEOUT_S) -> list[str]:
         """Wait until the servers have made their first calls, which compile; return those that are not that far yet."""
-        import httpx
-
-        deadline = time.monotonic() + timeout_s
-        cold = list(self.base_urls)
-        async with httpx.AsyncClient(timeout=LOG_TIMEOUT_S, trust_env=False) as client:
+        cold, patience = list(self.channels), _Patience(timeout_s)
+        async with _client() as client:
             while True:
-                cold = [name for name in cold if not await _is_warm(client, self.base_urls[name])]
-                if not cold or time.monotonic() > deadline:
+                cold = [name for name in cold if not (await self._health(client, name)).get("warm", {}).get(name)]
+                if not cold or not await patience.lasts():
                     return cold
-                await asyncio.sleep(WARM_UP_PAUSE_S)
 
-    async def finish(self, grant: access.Grant) -> list[dict[str, Any]]:
-        """End the task on all servers and return the calls it made, each row with the name of its server.
-
-        Once ended, the grant is worth nothing: a later task cannot borrow an earlier one's later date.
+    async def ready(self, needed: Collection[str]) -> dict[str, str]:
+        """Wait until each server of ``needed`` answers; return the boot of each.
 
         Raises
         ------
-        httpx.HTTPError
-            When a server does not answer: the count of calls is then unknown, which is a failure of the harness.
+        ServersDown
+            Where one does not within ``READY_TIMEOUT_S``.
         """
+        patience = _Patience(READY_TIMEOUT_S)
+        async with _client() as client:
+            while needed:
+                boots = {name: await self._boot(client, name) for name in needed}
+                down = [name for name, boot in boots.items() if not boot]
+                if not down:
+                    return boots
+                if not await patience.lasts():
+                    raise ServersDown(f"no answer for {READY_TIMEOUT_S:g} s from {', '.join(down)}")
+        return {}
+
+    async def died(self, boots: Mapping[str, str]) -> list[str]:
+        """Return the servers that are not the ones of ``boots`` any more: they died since, and calls were lost."""
+        if not boots:
+            return []
+        async with _client() as client:
+            return [name for name, boot in boots.items() if await self._boot(client, name) != boot]
+
+    async def finish(self, grant: access.Grant, needed: Collection[str]) -> tuple[list[dict[str, Any]], list[str]]:
+        """End the task on the servers it was offered; return its calls, each with its server, and the unread servers.
+
+        Once ended, the grant is worth nothing: a later task cannot borrow an earlier one's later date. A server that is
+        being restarted is waited for, because the log is on its disk; for long where the task needed it.
+        """
+        token = access.issue(grant, self.key)
+        names = [name for name in self.channels if grant.admits(name)]
+        async with _client() as client:
+            patience = [LOG_PATIENCE_S if name in needed else BRIEF_PATIENCE_S for name in names]
+            logs = await asyncio.gather(*map(partial(self._end, client, token), names, patience))
+        found = dict(zip(names, logs, strict=True))
+        rows = [{"server": name} | row for name, log in found.items() for row in log or ()]
+        return rows, [name for name, log in found.items() if log is None]
+
+    async def _end(
+        self, client: httpx.AsyncClient, token: str, name: str, patience_s: float
+    ) -> list[dict[str, Any]] | None:
         import httpx
 
-        token = access.issue(grant, self.key)
         headers = {"X-TraderBench-Harness": access.harness_proof(token, self.key)}
-        rows: list[dict[str, Any]] = []
-        async with httpx.AsyncClient(timeout=LOG_TIMEOUT_S, trust_env=False) as client:
-            for name, base in self.base_urls.items():
-                closed = await client.post(f"{base}/t/{token}/close", headers=headers)
+        channel = self.channels[name]
+        patience = _Patience(patience_s)
+        while True:
+            try:
+                closed = await client.post(f"{channel}/close/{name}/{token}", headers=headers)
                 closed.raise_for_status()
-                response = await client.get(f"{base}/t/{token}/log", headers=headers)
+                response = await client.get(f"{channel}/log/{name}/{token}", headers=headers)
                 response.raise_for_status()
-                rows.extend({"server": name} | row for row in response.json()["calls"])
-        return rows
+                calls: list[dict[str, Any]] = response.json()["calls"]
+                return calls
+            except (httpx.HTTPError, ValueError):
+                if not await patience.lasts():
+                    return None
+
+    async def _boot(self, client: httpx.AsyncClient, name: str) -> str:
+        return str((await self._health(client, name)).get("boot", ""))
+
+    async def _health(self, client: httpx.AsyncClient, name: str) -> dict[str, Any]:
+        """Return what the server's process says about itself; nothing where it does not answer now."""
+        import httpx
+
+        try:
+            health: dict[str, Any] = (await client.get(f"{self.channels[name]}/health")).json()
+        except (KeyError, httpx.HTTPError, ValueError):
+            return {}
+        return health
 
 
-async def _is_warm(client: httpx.AsyncClient, base: str) -> bool:
-    """Return whether a server is warm; one that does not answer now is not."""
+def _client() -> httpx.AsyncClient:
     import httpx
 
-    try:
-        return bool((await client.get(f"{base}/health")).json().get("warm"))
-    except (httpx.HTTPError, ValueError):
-        return False
+    return httpx.AsyncClient(timeout=REQUEST_TIMEOUT_S, trust_env=False)
+
+
+class _Patience:
+    """Says whether there is time for another try, after a pause."""
+
+    def __init__(self, seconds: float) -> None:
+        self._deadline = time.monotonic() + seconds
+
+    async def lasts(self) -> bool:
+        if time.monotonic() >= self._deadline:
+            return False
+        await asyncio.sleep(PAUSE_S)
+        return True

@@ -49,8 +49,9 @@ class Task:
     context
         Data that belongs to the question (tables, quotes, parameters), JSON.
     servers
-        MCP servers that this task needs to be answerable. All six are offered in any case; when one of these is
-        unavailable the task is ``infra_unavailable``.
+        MCP servers that this task needs to be answerable; when one of them is unavailable the task is
+        ``infra_unavailable``. Of the servers whose data has a date only these are offered; those that calculate are
+        offered to every task.
     chance_score
         Expected score, 0 to 100, of blind guessing (multiple-choice-like tasks only).
     """
@@ -137,11 +138,19 @@ class Case:
     check
         Raises ``ValueError`` where the task's own data cannot be used; called for every task of a run before the agent
         is spoken to. None where nothing can be wrong.
+    afresh
+        The same work on the n-th draw (2, 3, ...) of what it is about, for a conversation that has to be repeated
+        although the agent has seen how this one goes on. None where a second look tells nothing.
     """
 
     task: Task
     open: Callable[[], Session]
     check: Callable[[], object] | None = None
+    afresh: Callable[[int], Case] | None = None
+
+    def drawn(self, number: int) -> Case:
+        """Return the case as its ``number``-th draw has it; the first is the case itself."""
+        return self if number == 1 or self.afresh is None else self.afresh(number)
 
 
 class Dataset(Protocol):

@@ -33,6 +33,8 @@ class Grant:
         Seed of everything random that a server does for this task.
     max_tool_calls
         Calls each server accepts for this task before it refuses.
+    servers
+        The servers it is good for; None: all.
     """
 
     run_id: str
@@ -40,6 +42,11 @@ class Grant:
     as_of: date
     seed: int
     max_tool_calls: int = 200
+    servers: tuple[str, ...] | None = None
+
+    def admits(self, server: str) -> bool:
+        """Return whether the task may call ``server``."""
+        return self.servers is None or server in self.servers
 
 
 class InvalidToken(ValueError):
@@ -77,7 +84,9 @@ def verify(token: str, key: bytes) -> Grant:
     if not hmac.compare_digest(given, _sign(key, payload)):
         raise InvalidToken("this token was not issued by the harness of this run")
     fields = json.loads(payload)
-    return Grant(**(fields | {"as_of": date.fromisoformat(fields["as_of"])}))
+    servers = fields["servers"]
+    read = {"as_of": date.fromisoformat(fields["as_of"]), "servers": None if servers is None else tuple(servers)}
+    return Grant(**(fields | read))
 
 
 def harness_proof(token: str, key: bytes) -> str:

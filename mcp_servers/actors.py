@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import platform
+import signal
+import threading
 import time
-from functools import partial
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from mcp_servers.setting import ServerStartError, Setting, bind
@@ -16,29 +22,28 @@ START_TIMEOUT_S = 90.0
 class ToolServerActor:
     """Serves one server from a thread. Its constructor never raises: what went wrong is in :meth:`status`."""
 
-    def __init__(self, name: str, port: int, setting: Setting) -> None:
-        from mcp_servers.host import allow_many_connections, run_in_thread, web_config
-        from mcp_servers.warm_up import WarmUp
+    def __init__(self, name: str, port: int, channel_port: int, setting: Setting) -> None:
+        from mcp_servers.host import allow_many_connections, host_together
 
         allow_many_connections()
         self._status: dict[str, Any] = {}
-        warming = WarmUp([name])
-        try:
-            config = web_config(name, setting, is_warm=partial(warming.is_done, name))
-        except Exception as error:
-            self._status = {"unavailable": f"{type(error).__name__}: {error}"}
+        hosted = host_together([name], setting)
+        if hosted.unavailable:
+            self._status = {"unavailable": hosted.unavailable[name]}
             return
         try:
-            listener = _bind_again(setting.host, port, name)
+            listeners = {name: _bind_again(setting.host, port, name)}
+            channel = _bind_again(setting.host, channel_port, "harness channel")
         except ServerStartError as error:
             self._status = {"error": str(error)}
             return
-        run_in_thread(config, listener)
-        warming.start()
-        self._status = {"port": listener.getsockname()[1]}
+        threading.Thread(target=lambda: asyncio.run(hosted.serve(listeners)), daemon=True).start()
+        hosted.channel.serve(channel)
+        hosted.warming.start()
+        self._status = {"port": port, "channel_port": channel_port}
 
     def status(self) -> dict[str, Any]:
-        """Return ``{"port"}``, ``{"unavailable": reason}`` or ``{"error": reason}``."""
+        """Return ``{"port", "channel_port"}``, ``{"unavailable": reason}`` or ``{"error": reason}``."""
         return self._status
 
 
@@ -59,14 +64,26 @@ class ServerActor:
 
     Attributes
     ----------
-    ports, unavailable
+    ports, unavailable, channel_port
         As in ``server_set.ServerGroup``.
     """
 
-    def __init__(self, handle: Any, ports: dict[str, int], unavailable: dict[str, str]) -> None:
+    def __init__(self, handle: Any, name: str, status: dict[str, Any]) -> None:
         self.handle = handle
-        self.ports = ports
-        self.unavailable = unavailable
+        self.ports = {name: int(status["port"])} if "port" in status else {}
+        self.unavailable = {name: str(status["unavailable"])} if "unavailable" in status else {}
+        self.channel_port: int | None = status.get("channel_port")
+
+    def replace(self, last_health: Mapping[str, Any]) -> None:
+        """Kill the actor's process, because it does not answer any more; Ray starts a new one on the same ports."""
+        import ray
+
+        if last_health.get("node") == platform.node():
+            # a stopped process takes no orders from Ray
+            with suppress(ProcessLookupError):
+                os.kill(last_health["pid"], signal.SIGKILL)
+        else:
+            ray.kill(self.handle, no_restart=False)
 
     def close(self) -> None:
         """End the actor for good."""
@@ -87,12 +104,14 @@ def start_actors(ports: dict[str, int], setting: Setting) -> list[ServerActor | 
 
     if not ray.is_initialized():
         return [ServerStartError("the ray backend needs an initialised Ray: call ray.init(address='local') first")]
-    remote = ray.remote(num_cpus=0, max_restarts=3, max_task_retries=0)(ToolServerActor)
+    # without an end: a server that dies is ours, however often, and costs the agent nothing
+    remote = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=0)(ToolServerActor)
     try:
         known = {name: _known_port(setting.host, port, name) for name, port in ports.items()}
+        channels = {name: _known_port(setting.host, 0, "harness channel") for name in ports}
     except ServerStartError as error:
         return [error]
-    handles = {name: remote.remote(name, port, setting) for name, port in known.items()}
+    handles = {name: remote.remote(name, port, channels[name], setting) for name, port in known.items()}
     return [_started(name, handle) for name, handle in handles.items()]
 
 
@@ -106,8 +125,4 @@ def _started(name: str, handle: Any) -> ServerActor | ServerStartError:
     if "error" in status:
         ray.kill(handle, no_restart=True)
         return ServerStartError(status["error"])
-    return ServerActor(
-        handle,
-        {name: status["port"]} if "port" in status else {},
-        {name: status["unavailable"]} if "unavailable" in status else {},
-    )
+    return ServerActor(handle, name, status)

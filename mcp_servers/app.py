@@ -1,9 +1,8 @@
-"""The web layer of a tool server: who is calling, how often, and the call log for the harness."""
+"""The web layer of a tool server: who is calling, and how often."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 import anyio
@@ -19,7 +18,6 @@ from mcp_servers.access import Grant
 from mcp_servers.arrival import Arrival, Pulse
 from mcp_servers.call_log import CallLog, CallRecord, describe_arguments
 
-HARNESS_HEADER = b"x-traderbench-harness"
 GRANT = "traderbench.grant"
 ARRIVAL = "traderbench.arrival"
 MCP_PATH = "/mcp"
@@ -99,11 +97,11 @@ def _error_of(result: Any) -> str | None:
 
 
 class Gate:
-    """ASGI middleware: resolves the token of the path, answers ``/health`` and ``/log``, passes ``/mcp`` on.
+    """ASGI middleware: resolves the token of the path, answers ``/health``, passes ``/mcp`` on.
 
-    ``/t/<token>/mcp`` is served under the token's grant, until the harness closes the task. With its proof the harness
-    reads ``GET /t/<token>/log`` and ends the task by ``POST /t/<token>/close``. Plain ``/mcp`` is served under
-    ``standalone``, and refused when that is None.
+    ``/t/<token>/mcp`` is served under the token's grant, where that names this server and until the harness closes the
+    task. Plain ``/mcp`` is served under ``standalone``, and refused when that is None. The harness has a way of its
+    own (:mod:`mcp_servers.harness_channel`).
     """
 
     def __init__(
@@ -141,28 +139,18 @@ class Gate:
         if path == MCP_PATH and self.standalone is not None:
             return self._mcp(scope, self.standalone)
         token, _, verb = path.removeprefix("/t/").partition("/")
-        if not path.startswith("/t/") or verb not in ("mcp", "log", "close"):
+        if not path.startswith("/t/") or verb != "mcp":
             return JSONResponse({"error": f"no such path; MCP is served at /t/<token>{MCP_PATH}"}, status_code=404)
         try:
             grant = access.verify(token, self.key)
         except access.InvalidToken as error:
             return JSONResponse({"error": str(error)}, status_code=401)
-        if verb != "mcp":
-            return self._for_harness(scope, verb, token, grant)
+        if not grant.admits(self.server_name):
+            said = f"the task {grant.task_id} does not use the {self.server_name} server"
+            return JSONResponse({"error": said}, status_code=403)
         if self.log.is_closed(grant):
             return JSONResponse({"error": f"the task {grant.task_id} is over"}, status_code=410)
         return self._mcp(scope, grant)
-
-    def _for_harness(self, scope: Scope, verb: str, token: str, grant: Grant) -> ASGIApp:
-        proof = dict(scope["headers"]).get(HARNESS_HEADER, b"").decode("latin-1")
-        if not access.is_harness(proof, token, self.key):
-            return JSONResponse({"error": f"/{verb} is for the harness"}, status_code=403)
-        if scope["method"] != {"log": "GET", "close": "POST"}[verb]:
-            return JSONResponse({"error": f"method {scope['method']} is not allowed"}, status_code=405)
-        if verb == "close":
-            self.log.close(grant)
-            return JSONResponse({"closed": True})
-        return JSONResponse({"calls": [asdict(record) for record in self.log.of(grant)]})
 
     def _mcp(self, scope: Scope, grant: Grant) -> ASGIApp:
         scope[GRANT] = grant

@@ -84,6 +84,11 @@ class CallLog:
         for entry in self._journal.entries():
             self._restore(entry)
 
+    @property
+    def broken(self) -> str | None:
+        """Why the file is written no more, or None."""
+        return self._journal.broken
+
     def _restore(self, entry: dict[str, Any]) -> None:
         owner = (entry.pop("run_id"), entry.pop("task_id"))
         if "closed" in entry:

@@ -20,6 +20,8 @@ class ServerSpec(NamedTuple):
         Where its ``build_server`` stands.
     keeps_state
         Whether it keeps accounts: ``build_server`` then takes ``state_dir``.
+    dated
+        Whether what it serves depends on the simulation date. The others only calculate.
     """
 
     name: str
@@ -28,6 +30,7 @@ class ServerSpec(NamedTuple):
     module: str
     title: str
     keeps_state: bool = False
+    dated: bool = True
 
 
 SERVERS: dict[str, ServerSpec] = {
@@ -35,10 +38,10 @@ SERVERS: dict[str, ServerSpec] = {
     for row in (
         ServerSpec("edgar", 8101, "MCP_EDGAR_URL", "mcp_servers.edgar", "SEC EDGAR"),
         ServerSpec("yfinance", 8102, "MCP_YFINANCE_URL", "mcp_servers.yfinance", "Yahoo Finance"),
-        ServerSpec("sandbox", 8103, "MCP_SANDBOX_URL", "mcp_servers.sandbox", "Python Sandbox"),
+        ServerSpec("sandbox", 8103, "MCP_SANDBOX_URL", "mcp_servers.sandbox", "Python Sandbox", dated=False),
         ServerSpec("options", 8104, "MCP_OPTIONS_URL", "mcp_servers.options", "Options Chain"),
         ServerSpec("trading", 8105, "MCP_TRADING_URL", "mcp_servers.trading", "Trading Simulator", keeps_state=True),
-        ServerSpec("risk", 8106, "MCP_RISK_URL", "mcp_servers.risk", "Risk Metrics"),
+        ServerSpec("risk", 8106, "MCP_RISK_URL", "mcp_servers.risk", "Risk Metrics", dated=False),
     )
 }
 

@@ -6,9 +6,8 @@ import asyncio
 import importlib
 import resource
 import socket
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,8 @@ from mcp_servers import access, caller
 from mcp_servers.app import build_app
 from mcp_servers.call_log import CallLog
 from mcp_servers.catalog import SERVERS, ServerSpec, spec_of
+from mcp_servers.embedded import run_together
+from mcp_servers.harness_channel import HarnessChannel, Watched
 from mcp_servers.setting import Setting, bind
 from mcp_servers.warm_up import WarmUp
 
@@ -33,15 +34,6 @@ def allow_many_connections() -> None:
     """Raise this process's limit on open files as far as allowed: idle connections must not stop the service."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
-class EmbeddedServer(uvicorn.Server):
-    """A web server inside a larger process, which keeps its own signal handlers."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave the process's signal handlers alone."""
-        yield
 
 
 def build(spec: ServerSpec, *, state_dir: Path | None = None, lake: Lake | None = None) -> MCPServer:
@@ -63,21 +55,72 @@ def build(spec: ServerSpec, *, state_dir: Path | None = None, lake: Lake | None 
 
 
 def web_config(
-    name: str, setting: Setting, *, lake: Lake | None = None, is_warm: Callable[[], bool] = lambda: True
+    name: str,
+    setting: Setting,
+    *,
+    log: CallLog | None = None,
+    lake: Lake | None = None,
+    is_warm: Callable[[], bool] = lambda: True,
 ) -> uvicorn.Config:
-    """Return the web server's configuration for the server ``name``: MCP, health and call log."""
-    log_path = None if setting.state_dir is None else setting.state_dir / f"calls-{name}.jsonl"
+    """Return the web server's configuration for the server ``name``: MCP and health."""
     app = build_app(
         build(spec_of(name), state_dir=setting.state_dir, lake=lake),
         server_name=name,
         key=setting.key,
         standalone=setting.standalone,
-        log=CallLog(log_path),
+        log=log,
         allowed_hosts=() if setting.public_host is None else (f"{setting.public_host}:*",),
         is_warm=is_warm,
     )
     # The access log would print tokens.
     return uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+
+
+@dataclass(frozen=True)
+class Hosted:
+    """The servers of one process, built and not yet served.
+
+    Attributes
+    ----------
+    configs
+        Web configuration by name.
+    unavailable
+        Reason by name of each that cannot run here.
+    channel
+        The harness's own way to them.
+    warming
+        Their warm-up, not yet started.
+    """
+
+    configs: dict[str, uvicorn.Config]
+    unavailable: dict[str, str]
+    channel: HarnessChannel
+    warming: WarmUp
+
+    async def serve(self, listeners: Mapping[str, socket.socket]) -> None:
+        """Serve them on the running loop, which the channel watches, until the task is cancelled."""
+        self.channel.watch_this_loop()
+        await run_together(self.configs, listeners)
+
+
+def host_together(names: Iterable[str], setting: Setting) -> Hosted:
+    """Build the servers ``names`` for one process; one that cannot be built is listed with the reason."""
+    names = list(names)
+    warming = WarmUp(names)
+    watched: dict[str, Watched] = {}
+    configs: dict[str, uvicorn.Config] = {}
+    unavailable: dict[str, str] = {}
+    for name in names:
+        is_warm = partial(warming.is_done, name)
+        path = None if setting.state_dir is None else setting.state_dir / f"calls-{name}.jsonl"
+        log = CallLog(path)
+        try:
+            configs[name] = web_config(name, setting, log=log, is_warm=is_warm)
+        except Exception as error:
+            unavailable[name] = f"{type(error).__name__}: {error}"
+        else:
+            watched[name] = Watched(log, is_warm)
+    return Hosted(configs, unavailable, HarnessChannel(watched, setting.key), warming)
 
 
 def describe_servers() -> list[dict[str, Any]]:
@@ -95,25 +138,6 @@ def describe_servers() -> list[dict[str, Any]]:
         else:
             rows.append(row | {"tools": [tool.name for tool in tools], "unavailable": None})
     return rows
-
-
-async def run_together(configs: Mapping[str, uvicorn.Config], listeners: Mapping[str, socket.socket]) -> None:
-    """Serve several servers on one event loop until the task is cancelled."""
-    servers = {name: EmbeddedServer(config) for name, config in configs.items()}
-    try:
-        await asyncio.gather(*(server.serve(sockets=[listeners[name]]) for name, server in servers.items()))
-    except asyncio.CancelledError:
-        for server in servers.values():
-            server.should_exit = True
-        raise
-
-
-def run_in_thread(config: uvicorn.Config, listener: socket.socket) -> threading.Thread:
-    """Serve one server from a daemon thread with its own event loop."""
-    server = EmbeddedServer(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-    thread.start()
-    return thread
 
 
 def serve(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,16 @@ class Journal:
     ----------
     path
         The file; None keeps nothing.
+
+    Attributes
+    ----------
+    broken
+        Why nothing is written any more, or None.
     """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
+        self.broken: str | None = None
 
     def entries(self) -> Iterator[dict[str, Any]]:
         """Yield what earlier processes wrote. A line cut off by the death of its writer was never acknowledged."""
@@ -35,11 +42,20 @@ class Journal:
             self._write("\n")
 
     def append(self, entry: dict[str, Any]) -> None:
-        """Write an entry through to the operating system: it outlives this process from here on."""
-        if self._path is not None:
+        """Write an entry through to the operating system: it outlives this process from here on.
+
+        Where it cannot be written (the disk is full) the process goes on and nothing more is written: what is on disk
+        stays a beginning of the truth. Only a restart loses what is missing, and the harness notices every restart.
+        """
+        if self._path is not None and self.broken is None:
             self._write(json.dumps(entry) + "\n")
 
     def _write(self, text: str) -> None:
         assert self._path is not None
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(text)
+        try:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            self.broken = f"{self._path.name}: {error.strerror}"
+            # not by print: the messages may go to the same full disk, and a log handler forgives that
+            logging.getLogger(__name__).warning("this journal is written no more: %s", self.broken)

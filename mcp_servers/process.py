@@ -11,12 +11,11 @@ import json
 import os
 import select
 import shutil
-import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,36 +23,30 @@ from mcp_servers.setting import ServerStartError, Setting, bind
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
-MAX_RESTARTS = 3
+MAX_FAILED_STARTS = 5
+FAILED_START_PAUSE_S = 1.0
 
 
 async def _serve_until_closed(orders: dict[str, Any], answers: IO[str]) -> None:
-    from mcp_servers.host import allow_many_connections, run_together, web_config
-    from mcp_servers.warm_up import WarmUp
+    from mcp_servers.host import allow_many_connections, host_together
 
     allow_many_connections()
-    loop = asyncio.get_running_loop()
     setting = Setting(
         host=orders["host"],
         key=bytes.fromhex(orders["key"]),
         state_dir=Path(orders["state_dir"]),
         public_host=orders["public_host"],
     )
-    listeners: dict[str, socket.socket] = {}
-    configs, unavailable = {}, {}
-    warming = WarmUp(orders["ports"])
-    for name, port in orders["ports"].items():
-        try:
-            configs[name] = web_config(name, setting, is_warm=partial(warming.is_done, name))
-        except Exception as error:
-            unavailable[name] = f"{type(error).__name__}: {error}"
-            continue
-        listeners[name] = bind(setting.host, port, name=name)
-    serving = asyncio.create_task(run_together(configs, listeners))
+    hosted = host_together(orders["ports"], setting)
+    channel = bind(setting.host, orders["channel_port"], name="harness channel")
+    listeners = {name: bind(setting.host, orders["ports"][name], name=name) for name in hosted.configs}
+    serving = asyncio.create_task(hosted.serve(listeners))
+    hosted.channel.serve(channel)
     ports = {name: listener.getsockname()[1] for name, listener in listeners.items()}
-    print(json.dumps({"ports": ports, "unavailable": unavailable}), file=answers, flush=True)
-    warming.start()
-    await loop.run_in_executor(None, sys.stdin.read)
+    answer = {"ports": ports, "unavailable": hosted.unavailable, "channel_port": channel.getsockname()[1]}
+    print(json.dumps(answer), file=answers, flush=True)
+    hosted.warming.start()
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     serving.cancel()
     with suppress(asyncio.CancelledError):
         await serving
@@ -86,19 +79,24 @@ class ServerProcess:
         Port by name of each server that is up.
     unavailable
         Reason by name of each that could not be built here.
+    channel_port
+        Port of the harness's own way to them.
     """
 
     def __init__(self, ports: dict[str, int], setting: Setting, log_path: Path) -> None:
         self._setting = setting
         self._log_path = log_path
-        self._closing = False
+        self._closing = threading.Event()
         self._changing = threading.Lock()
-        self._child = self._spawn(ports)
-        self.ports, self.unavailable = self._wait_ready(self._child)
+        self._child = self._spawn(ports, 0)
+        answer = self._wait_ready(self._child)
+        self.ports: dict[str, int] = answer["ports"]
+        self.unavailable: dict[str, str] = answer["unavailable"]
+        self.channel_port: int = answer["channel_port"]
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
 
-    def _spawn(self, ports: dict[str, int]) -> subprocess.Popen[str]:
+    def _spawn(self, ports: dict[str, int], channel_port: int) -> subprocess.Popen[str]:
         root = str(Path(__file__).resolve().parent.parent)
         path = os.pathsep.join(part for part in (root, os.environ.get("PYTHONPATH")) if part)
         with self._log_path.open("a", encoding="utf-8") as log:
@@ -113,6 +111,7 @@ class ServerProcess:
             )
         orders = {
             "ports": ports,
+            "channel_port": channel_port,
             "host": self._setting.host,
             "key": self._setting.key.hex(),
             "state_dir": str(self._setting.state_dir),
@@ -124,30 +123,40 @@ class ServerProcess:
             _pipe(child.stdin).flush()
         return child
 
-    def _wait_ready(self, child: subprocess.Popen[str]) -> tuple[dict[str, int], dict[str, str]]:
+    def _wait_ready(self, child: subprocess.Popen[str]) -> dict[str, Any]:
         ready, _, _ = select.select([_pipe(child.stdout)], [], [], START_TIMEOUT_S)
         line = _pipe(child.stdout).readline() if ready else ""
         if not line:
             child.kill()
             child.wait()
             raise ServerStartError(f"the tool server process did not start; its messages are in {self._log_path}")
-        answer = json.loads(line)
+        answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             self._stop(child)
             raise ServerStartError(answer["error"])
-        return answer["ports"], answer["unavailable"]
+        return answer
 
     def _watch(self) -> None:
-        """Start a new child each time one dies, up to the limit."""
-        for _ in range(MAX_RESTARTS):
+        """Start a new child each time one dies, until some in a row did not come up."""
+        failed = 0
+        while failed < MAX_FAILED_STARTS:
             self._child.wait()
-            with self._changing:
-                if self._closing:
-                    return
-                self._close_pipes(self._child)
-                self._child = self._spawn(self.ports)
-            with suppress(ServerStartError):
+            try:
+                with self._changing:
+                    if self._closing.is_set():
+                        return
+                    self._close_pipes(self._child)
+                    self._child = self._spawn(self.ports, self.channel_port)
                 self._wait_ready(self._child)
+            except (ServerStartError, OSError):
+                failed += 1
+                self._closing.wait(FAILED_START_PAUSE_S)
+            else:
+                failed = 0
+
+    def replace(self, last_health: Mapping[str, Any]) -> None:
+        """Kill the child, because it does not answer any more; a new one takes its place."""
+        self._child.kill()
 
     @staticmethod
     def _close_pipes(child: subprocess.Popen[str]) -> None:
@@ -173,7 +182,7 @@ class ServerProcess:
     def close(self) -> None:
         """End the child."""
         with self._changing:
-            self._closing = True
+            self._closing.set()
         self._stop(self._child)
         self._watcher.join(timeout=STOP_TIMEOUT_S)
 

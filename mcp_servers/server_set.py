@@ -7,7 +7,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol, Self
 from mcp_servers import access
 from mcp_servers.catalog import SERVERS, spec_of
 from mcp_servers.setting import ServerStartError, Setting, bind
+from mcp_servers.watchdog import Watchdog
 
 HEAVY = ("sandbox",)
 """Servers with a process of their own in the process backend: the sandbox forks, which a process with jax must not."""
@@ -37,6 +38,15 @@ class ServerGroup(Protocol):
         """Reason by name of each that could not be built here."""
         ...
 
+    @property
+    def channel_port(self) -> int | None:
+        """Port of the harness's own way to them; None where none is up."""
+        ...
+
+    def replace(self, last_health: Mapping[str, Any]) -> None:
+        """Kill what serves now, because it hangs; ``last_health`` is the last that the channel said."""
+        ...
+
     def close(self) -> None:
         """End them."""
         ...
@@ -49,6 +59,8 @@ class ServerSet:
     ----------
     ports
         Port by name of each server that is up.
+    channels
+        Address by name of the harness's own way to each server that is up.
     unavailable
         Reason by name of each server that cannot run here; tasks that need it are ``infra_unavailable``.
     """
@@ -62,6 +74,8 @@ class ServerSet:
         self._host = setting.public_host or ("127.0.0.1" if setting.host == "0.0.0.0" else setting.host)
         ports = {name: port for group in groups for name, port in group.ports.items()}
         self.ports = {name: ports[name] for name in SERVERS if name in ports}
+        self.channels = {name: f"http://{self._host}:{group.channel_port}" for group in groups for name in group.ports}
+        self._watchdog = Watchdog({self.channels[next(iter(group.ports))]: group for group in groups if group.ports})
         self.unavailable = {name: why for group in groups for name, why in group.unavailable.items()}
 
     @property
@@ -95,7 +109,7 @@ class ServerSet:
         headers = {"X-TraderBench-Harness": access.harness_proof(token, self.key)}
         for attempt in range(LOG_ATTEMPTS):
             try:
-                calls: list[dict[str, Any]] = _get_json(f"{self._base(name)}/t/{token}/log", headers)["calls"]
+                calls: list[dict[str, Any]] = _get_json(f"{self.channels[name]}/log/{name}/{token}", headers)["calls"]
                 return calls
             except OSError:
                 if attempt == LOG_ATTEMPTS - 1:
@@ -105,6 +119,7 @@ class ServerSet:
 
     def close(self) -> None:
         """End every server and remove the state that was not asked to stay."""
+        self._watchdog.close()
         for group in self._groups:
             group.close()
         if self._folder is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -42,8 +42,14 @@ class Crypto:
     def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
         """Draw tasks; condition ``i`` modulo the number of transforms, windows of its own for every task."""
         settings = parse(options)
-        sources = simulated_sources(settings, seed) if settings.path is None else file_sources(settings, seed, count)
-        return [case(settings, sources(index), seed=seed, index=index) for index in range(count)]
+        cases = [
+            case(settings, source, seed=seed, index=index)
+            for index, source in enumerate(_sources(settings, seed, count))
+        ]
+        return [
+            replace(first, afresh=partial(afresh, first.task, settings, seed, index, count))
+            for index, first in enumerate(cases)
+        ]
 
     def data_hash(self, options: Mapping[str, Json]) -> str:
         """Return the sha256 of where the markets come from and of the user's own transform files."""
@@ -54,6 +60,11 @@ class Crypto:
         own = sorted({part for choice in settings.transforms for part in choice.name.split("+") if ".py:" in part})
         files = [hashlib.sha256(Path(part.rsplit(":", 1)[0]).read_bytes()).hexdigest() for part in own]
         return hashlib.sha256("\n".join((source, *files)).encode()).hexdigest()
+
+
+def _sources(settings: Settings, seed: int, count: int) -> list[Source]:
+    source = simulated_sources(settings, seed) if settings.path is None else file_sources(settings, seed, count)
+    return [source(index) for index in range(count)]
 
 
 @dataclass(frozen=True)
@@ -137,6 +148,16 @@ def case(settings: Settings, source: Source, *, seed: int, index: int) -> Case:
     if strategy:
         return Case(task, partial(open_strategy, settings, source, task, seed=seed, index=index), check)
     return Case(task, partial(open_session, settings, source, seed=seed, index=index), check)
+
+
+def afresh(task: Task, settings: Settings, seed: int, index: int, count: int, number: int) -> Case:
+    """Return the task with the number ``index`` of ``count`` on the ``number``-th draw of its markets.
+
+    On candle files the draw is another division of the same windows among the tasks.
+    """
+    other = int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0] >> 1)
+    again = case(settings, _sources(settings, other, count)[index], seed=other, index=index)
+    return replace(again, task=replace(again.task, task_id=task.task_id, family=task.family))
 
 
 def markets(

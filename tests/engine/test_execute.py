@@ -1,6 +1,9 @@
 """One task with ready objects: whose fault is what, and what becomes of it."""
 
 import asyncio
+import hashlib
+import itertools
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -92,12 +95,61 @@ def test_a_missing_server_is_a_failure_of_the_harness_and_names_why():
     assert "sandbox: no Landlock here" in record["reason"]
 
 
-def test_an_agent_that_makes_the_tool_log_unreadable_keeps_its_task_in_the_mean():
+def test_a_conversation_that_is_over_is_scored_without_a_log_that_cannot_be_read(monkeypatch):
+    monkeypatch.setattr("engine.tool_access.BRIEF_PATIENCE_S", 0.0)
     # port 9 (discard) answers nothing here, as a flooded server would
-    flooded = ToolAccess({"edgar": "http://127.0.0.1:9"}, new_key(), {})
-    assert play(Agent("41"), tools=flooded)["state"] == "infra_unavailable"
-    last = play(Agent("41"), tools=flooded, log_required=False)
-    assert (last["state"], last["value"], last["tool_log_missing"]) == ("failed", 0.0, True)
+    flooded = ToolAccess({"sandbox": "http://127.0.0.1:9"}, new_key(), channels={"sandbox": "http://127.0.0.1:9"})
+    record = play(Agent("41"), tools=flooded)
+    assert (record["state"], record["value"], record["tool_log_missing"]) == ("failed", 0.0, ["sandbox"])
+
+
+def test_a_needed_server_that_does_not_answer_is_waited_for_and_then_the_failure_of_the_harness(monkeypatch):
+    monkeypatch.setattr("engine.tool_access.READY_TIMEOUT_S", 0.0)
+    task = replace(TASK, servers=("edgar",))
+    tools = ToolAccess({"edgar": "http://127.0.0.1:9"}, new_key(), channels={"edgar": "http://127.0.0.1:9"})
+    record = play(Agent("42"), tools=tools, case=Case(task, CASE.open))
+    assert record["state"] == "infra_unavailable" and record["transcript"] == []
+    assert record["reason"] == "tool server not available: no answer for 0 s from edgar"
+
+
+@pytest.mark.parametrize("answer", ["42", "41", AgentFailure("timeout", "no answer in 1 s")])
+def test_a_needed_server_that_was_another_process_at_the_end_leaves_the_task_without_a_score(answer):
+    class Restarted(ToolAccess):
+        boots = itertools.count()
+
+        async def _boot(self, client, name):
+            return f"boot {next(self.boots)}"
+
+        async def _end(self, client, token, name, patience_s):
+            return []
+
+    tools = Restarted({"edgar": "http://127.0.0.1:9"}, new_key(), channels={"edgar": "http://127.0.0.1:9"})
+    record = play(Agent(answer), tools=tools, case=Case(replace(TASK, servers=("edgar",)), CASE.open))
+    assert (record["state"], record["server_deaths"]) == ("infra_unavailable", ["edgar"])
+
+
+def test_what_a_reply_says_after_what_any_reader_takes_is_neither_read_nor_kept():
+    record = play(Agent("x" * 300_000))
+    assert len(record["transcript"][1]["text"]) == 200_001
+    digest = hashlib.sha256(b"x" * 300_000).hexdigest()
+    assert f"the reply's 300000 characters (sha256 {digest}) were read up to number 200001" in record["reason"]
+
+
+def test_a_conversation_of_millions_of_characters_ends():
+    class Endless:
+        def opening(self):
+            return {}
+
+        def reply(self, text):
+            return {}
+
+        def score(self):
+            return Score(0.0, False)
+
+    limits = replace(LIMITS, max_turns=100, max_tokens=None, task_time_s=60.0)
+    record = play(Agent("x" * 200_000), case=Case(TASK, Endless), limits=limits)
+    assert (record["state"], record["reason"]) == ("agent_error", "limit: 4000000 characters in one task")
+    assert len(record["transcript"]) == 2 * 20 + 1
 
 
 def test_a_bug_of_ours_is_not_the_agents_fault():

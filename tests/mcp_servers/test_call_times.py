@@ -21,7 +21,7 @@ from mcp_servers.access import Grant
 from mcp_servers.app import build_app
 from mcp_servers.arrival import Arrival, Pulse
 from mcp_servers.call_log import CallLog
-from mcp_servers.host import run_in_thread
+from mcp_servers.embedded import run_in_thread
 from mcp_servers.sandbox.outcome import Outcome, Usage
 from mcp_servers.sandbox.server import build_server as build_sandbox
 from mcp_servers.setting import bind

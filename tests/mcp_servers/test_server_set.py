@@ -18,8 +18,9 @@ import httpx
 import pytest
 from mcp import Client
 
-from mcp_servers import access, catalog
+from mcp_servers import access, catalog, watchdog
 from mcp_servers.access import Grant
+from mcp_servers.call_log import CallLog, CallRecord
 from mcp_servers.server_set import ServerSet, start_servers
 from mcp_servers.setting import ServerStartError
 
@@ -66,32 +67,55 @@ def test_the_log_tells_the_harness_what_was_asked_and_which_calls_looked_ahead(s
     assert servers.log("edgar", mine) == []
 
 
-def test_an_agent_cannot_read_the_log_nor_forge_a_token_nor_come_without_one(servers: ServerSet) -> None:
+def test_an_agent_finds_no_log_at_its_address_and_cannot_forge_a_token_nor_come_without_one(servers: ServerSet) -> None:
     mine = token(servers, "nosy")
     base = servers.urls(mine)["edgar"].removesuffix("/mcp")
     root = base.split("/t/")[0]
+    proof = {"X-TraderBench-Harness": access.harness_proof(mine, servers.key)}
     with httpx.Client(trust_env=False) as web:
-        assert web.get(f"{base}/log").status_code == 403
-        assert web.get(f"{base}/log", headers={"X-TraderBench-Harness": mine}).status_code == 403
+        assert web.get(f"{base}/log", headers=proof).status_code == 404
+        assert web.post(f"{base}/close", headers=proof).status_code == 404
         stranger = access.issue(Grant("run", "nosy", date(2030, 1, 1), 1), access.new_key())
         assert web.post(f"{root}/t/{stranger}/mcp", json={}).status_code == 401
         assert web.post(f"{root}/mcp", json={}).status_code == 404
         assert web.get(f"{root}/health").json() == {"status": "ok", "server": "edgar", "warm": True}
 
 
+def test_the_channel_tells_nobody_but_the_harness(servers: ServerSet) -> None:
+    mine = token(servers, "channel")
+    log = f"{servers.channels['edgar']}/log/edgar/{mine}"
+    proof = {"X-TraderBench-Harness": access.harness_proof(mine, servers.key)}
+    with httpx.Client(trust_env=False) as web:
+        assert web.get(log).status_code == 403
+        assert web.get(log, headers={"X-TraderBench-Harness": mine}).status_code == 403
+        assert web.post(log.replace("/log/", "/close/")).status_code == 403
+        assert web.get(log.replace("/log/", "/close/"), headers=proof).status_code == 405
+        assert web.get(log.replace("/log/edgar", "/log/no-server"), headers=proof).status_code == 404
+        assert web.get(log, headers=proof).json() == {"calls": []}
+
+
 def test_a_closed_task_is_served_no_more_and_keeps_its_log(servers: ServerSet) -> None:
     mine = token(servers, "closed")
     url = servers.urls(mine)["edgar"]
     call(url, "search_companies", {})
-    address = url.removesuffix("/mcp") + "/close"
     proof = {"X-TraderBench-Harness": access.harness_proof(mine, servers.key)}
     with httpx.Client(trust_env=False) as web:
-        assert web.post(address).status_code == 403
-        assert web.get(address, headers=proof).status_code == 405
-        assert web.post(address, headers=proof).json() == {"closed": True}
+        closed = web.post(f"{servers.channels['edgar']}/close/edgar/{mine}", headers=proof)
+        assert closed.json() == {"closed": True}
         refused = web.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
         assert (refused.status_code, refused.json()["error"]) == (410, "the task closed is over")
     assert len(servers.log("edgar", mine)) == 1
+
+
+def test_a_token_opens_the_servers_of_its_task_and_no_other(servers: ServerSet) -> None:
+    mine = access.issue(Grant("run", "one-server", date(2012, 9, 19), 1, servers=("risk",)), servers.key)
+    listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    headers = {"Accept": "application/json, text/event-stream"}
+    with httpx.Client(trust_env=False) as web:
+        refused = web.post(servers.urls(mine)["edgar"], json=listing)
+        assert refused.json()["error"] == "the task one-server does not use the edgar server"
+        assert refused.status_code == 403
+        assert web.post(servers.urls(mine)["risk"], json=listing, headers=headers).status_code == 200
 
 
 def test_calls_beyond_the_limit_are_refused_with_a_message_and_the_first_is_kept(servers: ServerSet) -> None:
@@ -147,12 +171,36 @@ def test_a_killed_process_comes_back_on_its_ports_and_remembers_the_calls() -> N
         mine = token(running, "survivor")
         url = running.urls(mine)["edgar"]
         call(url, "search_companies", {}, times=3)
+        before = watchdog.probe(running.channels["edgar"])
         os.kill(running._groups[0].pid, signal.SIGKILL)
-        while running.health() != {"edgar": "ok"}:
+        while running.health() != {"edgar": "ok"} or not (after := watchdog.probe(running.channels["edgar"])):
             time.sleep(0.1)
+        assert before is not None and before["boot"] != after["boot"]
         call(url, "search_companies", {})
         assert [record["number"] for record in running.log("edgar", mine)] == [1, 2, 3, 4]
     assert "no answer" in running.health()["edgar"]
+
+
+def test_a_process_that_stands_still_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watchdog, "HUNG_S", 1.0)
+    monkeypatch.setattr(watchdog, "PROBE_S", 0.2)
+    with start_servers(["edgar"], ports="auto") as running:
+        stopped = running._groups[0].pid
+        os.kill(stopped, signal.SIGSTOP)
+        while running._groups[0].pid == stopped or running.health() != {"edgar": "ok"}:
+            time.sleep(0.1)
+        with pytest.raises(ProcessLookupError):
+            os.kill(stopped, 0)
+
+
+def test_a_full_disk_stops_the_journal_and_not_the_service(tmp_path: Path) -> None:
+    log = CallLog(tmp_path / "no such folder" / "calls.jsonl")
+    grant = Grant("run", "full", date(2012, 9, 19), 1)
+    record = CallRecord(log.start(grant), "edgar", "f", "{}", "", True, None, False, 1.0)
+    log.finish(grant, record)
+    log.close(grant)
+    assert log.of(grant) == [record] and log.is_closed(grant)
+    assert log.broken == "calls.jsonl: No such file or directory"
 
 
 def test_no_process_outlives_its_set() -> None:

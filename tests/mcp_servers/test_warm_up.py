@@ -92,13 +92,13 @@ def test_calls_of_common_sizes_compile_nothing_after_the_warm_up(compiled: dict[
 
 def test_the_harness_waits_until_every_server_is_warm() -> None:
     with start_servers(("edgar", "yfinance"), ports="auto") as servers:
-        access = ToolAccess({name: f"http://127.0.0.1:{port}" for name, port in servers.ports.items()}, new_key(), {})
+        access = ToolAccess({}, new_key(), channels=servers.channels)
         assert asyncio.run(access.warmed(timeout_s=60.0)) == []
 
 
 def test_a_server_that_does_not_get_warm_is_named_and_holds_the_run_up_no_longer() -> None:
     # port 9 (discard) answers nothing here
-    access = ToolAccess({"edgar": "http://127.0.0.1:9"}, new_key(), {})
+    access = ToolAccess({}, new_key(), channels={"edgar": "http://127.0.0.1:9"})
     assert asyncio.run(access.warmed(timeout_s=0.0)) == ["edgar"]
 
 
