@@ -99,7 +99,8 @@ class Worker:
         self, config: dict[str, Any], run_id: str, agent_url: str, agent_digest: str, tools: ToolAccess
     ) -> None:
         made = build.plan(RunConfig.model_validate(config), agent_digest=agent_digest)
-        self._made, self._run_id, self._url, self._tools = made, run_id, agent_url, tools
+        self._made, self._run_id, self._tools = made, run_id, tools
+        self._url, self._digest = agent_url, agent_digest
         self._backend: SerialBackend | None = None
         self._connecting = asyncio.Lock()
 
@@ -112,7 +113,12 @@ class Worker:
                         Oracle() if self._url == Oracle.name else await agent_client.connect(self._url)
                     )
                 except agent_client.AgentFailure as error:
-                    task = self._made.cells[position].case.task
-                    return unavailable(task, f"{error.kind}: {error}", whose="agent")
+                    return self._no_agent(position, f"{error.kind}: {error}")
+                if agent.digest != self._digest:
+                    await agent.close()
+                    return self._no_agent(position, "the agent's card is another than at the start of the run")
                 self._backend = SerialBackend(self._made, run_id=self._run_id, agent=agent, tools=self._tools)
         return await self._backend.execute(position, attempt, draw)
+
+    def _no_agent(self, position: int, reason: str) -> dict[str, Any]:
+        return unavailable(self._made.cells[position].case.task, reason, whose="agent")

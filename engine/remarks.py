@@ -52,7 +52,7 @@ def _repeats(result: dict[str, Any]) -> list[str]:
         how = f", {fresh} of them on a market drawn afresh" if fresh else ""
         said.append(f"{tasks(result['repeated'])} played again after a failure of the harness{why}{how}")
     if result["tool_log_missing"]:
-        said.append(f"the log of tool calls of {tasks(result['tool_log_missing'])} could not be read in full")
+        said.append(f"{tasks(result['tool_log_missing'])} without a full log of tool calls")
     if result["after_later_data"]:
         number = tasks(result["after_later_data"])
         said.append(f"{number} played when tools had already served this run later data than the task's date")

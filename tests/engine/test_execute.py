@@ -10,11 +10,13 @@ import pytest
 
 from engine import build, config, execute
 from engine.agent_client import AgentFailure, Reply, Usage
+from engine.backends import Worker
 from engine.errors import ConfigError
 from engine.store import Store
 from engine.tool_access import ToolAccess
 from evaluators.contract import Case, Score, SingleTurn, Task
 from mcp_servers.access import Grant, new_key
+from tests.engine.attacked_run import Purple
 
 TASK = Task("t-1", "options_trading", "d", "c", "f", date(2013, 3, 1), "How much?", "A number.", servers=())
 GRANT = Grant("r", "t", date(2013, 3, 1), 1, max_tool_calls=3)
@@ -185,3 +187,14 @@ def test_a_run_that_could_not_be_added_up_is_refused_before_it_is_played(change,
     raw = {"name": "x", "datasets": [{"type": "synthetic", "limit": 1}]} | change
     with pytest.raises(ConfigError, match=said):
         build.plan(config.parse(raw, source="test"), agent_digest="d")
+
+
+def test_a_ray_worker_refuses_an_agent_whose_card_is_not_the_runs():
+    raw = {"name": "x", "datasets": [{"type": "synthetic", "limit": 1}]}
+    with Purple(lambda _: "42") as agent:
+        worker = Worker(raw, "r", agent.url, "another digest", ToolAccess({}, new_key()))
+        record = asyncio.run(worker.execute(0, 1, 1))
+    assert (record["state"], record["reason"]) == (
+        "agent_unavailable",
+        "the agent's card is another than at the start of the run",
+    )

@@ -359,10 +359,11 @@ def test_a_tool_grant_tells_the_agent_neither_the_seed_nor_the_config(played):
         run_id = store.manifest()["run_id"]
         openings = [json.loads(record["transcript"][0]["text"]) for record in store.records()]
     for opening in openings:
-        token = opening["mcp_servers"]["edgar"].split("/t/")[1].split("/")[0]
+        token = opening["mcp_servers"]["risk"].split("/t/")[1].split("/")[0]
         body = token.split(".")[0]
         grant = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
-        assert set(grant) == {"run_id", "task_id", "as_of", "seed", "max_tool_calls"}
+        assert set(grant) == {"run_id", "task_id", "as_of", "seed", "max_tool_calls", "servers"}
+        assert set(grant["servers"]) == set(opening["mcp_servers"])
         assert re.fullmatch("[0-9a-f]{16}", grant["run_id"])
         assert run_id not in json.dumps(opening)
 
