@@ -18,9 +18,9 @@ from mcp_servers import access, caller
 from mcp_servers.access import Grant
 from mcp_servers.arrival import Arrival, Pulse
 from mcp_servers.call_log import CallLog, CallRecord, describe_arguments
+from mcp_servers.intake import GRANT, Intake
 
 HARNESS_HEADER = b"x-traderbench-harness"
-GRANT = "traderbench.grant"
 ARRIVAL = "traderbench.arrival"
 MCP_PATH = "/mcp"
 
@@ -116,7 +116,7 @@ class Gate:
         log: CallLog,
         is_warm: Callable[[], bool],
     ) -> None:
-        self.app = app
+        self.app = Intake(app)
         self.server_name = server_name
         self.key = key
         self.standalone = standalone

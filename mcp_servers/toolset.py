@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from lake.point_in_time import ProviderUnavailable, UnknownKey
 from mcp_servers import arguments as reading
+from mcp_servers import messages
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -74,6 +75,8 @@ def build(
     asynchronous raises ``ToolError`` itself. Arguments are read by :mod:`mcp_servers.arguments`. ``changing`` names the
     tools that change something; the others are published as read-only.
     """
+    # The framework would otherwise choose a handler whose every traceback takes 0.1 s.
+    messages.write_plainly()
     return MCPServer(
         name,
         title=title,
