@@ -13,9 +13,13 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_servers.access import Grant
+from mcp_servers.sandbox.json_value import values_at_most
 
 GRANT = "traderbench.grant"
 BODY_LIMIT_BYTES = 4 * 1024 * 1024
+BODY_LIMIT_VALUES = 300_000
+"""JSON values in a body: a list of empty lists takes 200 times its bytes, and a second to read."""
+
 BODY_DEADLINE_S = 10.0
 SMALL_BODY_BYTES = 64 * 1024
 LARGE_BODIES_ON_THEIR_WAY = 32
@@ -95,7 +99,10 @@ class Intake:
         except TimeoutError as error:
             raise Refusal(408, f"the body did not come to its end; {len(body)} bytes of it are here") from error
         _require_size(len(body))
-        return bytes(body)
+        whole = bytes(body)
+        if len(whole) > SMALL_BODY_BYTES and (count := values_at_most(whole)) > BODY_LIMIT_VALUES:
+            raise Refusal(413, f"the body has about {count} JSON values; at most {BODY_LIMIT_VALUES} are taken")
+        return whole
 
     def _count_if_large(self, deadline: asyncio.Timeout, size: int) -> None:
         if size <= SMALL_BODY_BYTES:

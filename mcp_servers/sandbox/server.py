@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import BaseModel, Field
 
 from mcp_servers import caller, toolset
 from mcp_servers.sandbox import limits, tiers
@@ -41,7 +41,8 @@ class Execution(BaseModel):
     """What became of the code."""
 
     ok: bool = Field(description="The code ran to its end")
-    result: JsonValue = Field(description="Value of `result` or of the last line; null when not ok")
+    # Any, since the value was checked where it was read: to check it again would hold up the event loop.
+    result: Any = Field(description="Value of `result` or of the last line; null when not ok")
     stdout: str = Field(description="At most 64 KiB")
     stderr: str = Field(description="At most 64 KiB, with the traceback when the code failed")
     truncated: bool = Field(description="Whether output was cut off")
@@ -101,8 +102,8 @@ def build_server(*, pool: Pool | None = None) -> MCPServer:
     async def execute_python(code: Code, data: Data = None, timeout_s: Timeout = 5.0) -> Execution:
         """Run Python code in a fresh process with numpy, scipy and pandas, and return its result and output.
 
-        Limits: 5 s of processor time, 512 MB of memory, 64 KiB of output, 1 MiB of result. At most two calls of a task
-        run at a time; others wait.
+        Limits: 5 s of processor time, 512 MB of memory, 64 threads, 64 KiB of output, 1 MiB and 100,000 values of
+        result. At most two calls of a task run at a time; others wait.
         """
         call = caller.current()
         grant = call.grant

@@ -136,6 +136,13 @@ def test_a_large_body_is_refused_whether_it_is_announced_or_not(port: int, monke
     assert post(port, call_of("length_of", text="x" * 500)).json()["result"]["structuredContent"] == {"result": 500}
 
 
+def test_a_body_of_too_many_values_is_refused_before_it_is_read(port: int) -> None:
+    bomb = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"_meta": {"x": [[]] * 200_000}}}
+    refused = post(port, bomb)
+    assert refused.status_code == 413
+    assert "JSON values; at most 300000 are taken" in refused.json()["error"]
+
+
 def test_work_may_take_longer_than_the_deadlines_of_waiting(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "REQUEST_DEADLINE_S", SHORT_S)
     monkeypatch.setattr(intake, "BODY_DEADLINE_S", SHORT_S)
