@@ -11,6 +11,9 @@ TIMEOUT_LIMIT_S = 10.0
 CPU_LIMIT_S = 5
 MEMORY_LIMIT_BYTES = 512 * 1024 * 1024
 OPEN_FILES_LIMIT = 64
-THREADS_LIMIT = 512
+THREADS_LIMIT = 64
+SHARED_THREADS_LIMIT = 512
+"""Of all calls of a server together, where the kernel does not count each by itself."""
+
 CALLS_PER_ZYGOTE = 500
 CALLS_PER_TASK = 2
