@@ -19,6 +19,7 @@ from mcp_servers.access import Grant
 from mcp_servers.arrival import Arrival, Pulse
 from mcp_servers.call_log import CallLog, CallRecord, describe_arguments
 from mcp_servers.intake import GRANT, Intake
+from mcp_servers.turns import CALLS_PER_TASK, Turns
 
 HARNESS_HEADER = b"x-traderbench-harness"
 ARRIVAL = "traderbench.arrival"
@@ -32,6 +33,7 @@ class Recorder:
         self.server_name = server_name
         self.log = log
         self.fallback = fallback
+        self.turns = Turns(per_task=CALLS_PER_TASK)
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Handle one MCP message."""
@@ -50,7 +52,7 @@ class Recorder:
             given_up = False
             self.log.run(grant, number, lambda: record("not answered when the log was read", given_up=True))
             try:
-                result = self._refusal(grant) if number > grant.max_tool_calls else await call_next(ctx)
+                result = await self._result(ctx, call_next, number, grant)
                 error = _error_of(result)
                 if given_up := await arrival.sender_left():
                     error = "the agent's side did not wait for the answer"
@@ -63,6 +65,14 @@ class Recorder:
             finally:
                 self.log.finish(grant, record(error, given_up=given_up))
         return result
+
+    async def _result(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, number: int, grant: Grant
+    ) -> HandlerResult:
+        if number > grant.max_tool_calls:
+            return self._refusal(grant)
+        async with self.turns.turn():
+            return await call_next(ctx)
 
     def _refusal(self, grant: Grant) -> CallToolResult:
         text = (

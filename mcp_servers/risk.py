@@ -494,4 +494,5 @@ def build_server() -> MCPServer:
             calculate_sortino_ratio,
             calculate_max_drawdown,
         ),
+        heavy=("calculate_portfolio_var",),
     )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 from typing import Annotated, Any
-from weakref import WeakValueDictionary
 
 import anyio.to_thread
 from mcp.server import MCPServer
@@ -16,6 +14,7 @@ from mcp_servers import caller, toolset
 from mcp_servers.sandbox import limits, tiers
 from mcp_servers.sandbox.outcome import ErrorClass, Outcome, SandboxUnavailable
 from mcp_servers.sandbox.pool import Pool
+from mcp_servers.turns import Turns
 
 Code = Annotated[
     str,
@@ -97,7 +96,7 @@ def build_server(*, pool: Pool | None = None) -> MCPServer:
         No tier works on this machine. There is no way to run code without protection.
     """
     runner = pool or _started_pool()
-    turns: WeakValueDictionary[tuple[str, str], asyncio.Semaphore] = WeakValueDictionary()
+    turns = Turns(per_task=limits.CALLS_PER_TASK)
 
     async def execute_python(code: Code, data: Data = None, timeout_s: Timeout = 5.0) -> Execution:
         """Run Python code in a fresh process with numpy, scipy and pandas, and return its result and output.
@@ -107,18 +106,13 @@ def build_server(*, pool: Pool | None = None) -> MCPServer:
         """
         call = caller.current()
         grant = call.grant
-        turn = turns.setdefault((grant.run_id, grant.task_id), asyncio.Semaphore(limits.CALLS_PER_TASK))
-        with call.taking_its_own_time():
-            await turn.acquire()
-        try:
+        async with turns.turn():
             try:
                 outcome = await anyio.to_thread.run_sync(
                     lambda: runner.execute(code, data=data, timeout_s=timeout_s, seed=grant.seed)
                 )
             except (ValueError, SandboxUnavailable) as error:
                 raise ToolError(str(error)) from error
-        finally:
-            turn.release()
         call.own_s += outcome.usage.wall_seconds
         return _execution(outcome, runner.tier.name)
 
