@@ -17,8 +17,9 @@ from mcp_servers import access, caller
 from mcp_servers.access import Grant
 from mcp_servers.arrival import Arrival, Pulse
 from mcp_servers.call_log import CallLog, CallRecord, describe_arguments
+from mcp_servers.intake import GRANT, Intake
+from mcp_servers.turns import CALLS_PER_TASK, Turns
 
-GRANT = "traderbench.grant"
 ARRIVAL = "traderbench.arrival"
 MCP_PATH = "/mcp"
 
@@ -30,6 +31,7 @@ class Recorder:
         self.server_name = server_name
         self.log = log
         self.fallback = fallback
+        self.turns = Turns(per_task=CALLS_PER_TASK)
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Handle one MCP message."""
@@ -48,7 +50,7 @@ class Recorder:
             given_up = False
             self.log.run(grant, number, lambda: record("not answered when the log was read", given_up=True))
             try:
-                result = self._refusal(grant) if number > grant.max_tool_calls else await call_next(ctx)
+                result = await self._result(ctx, call_next, number, grant)
                 error = _error_of(result)
                 if given_up := await arrival.sender_left():
                     error = "the agent's side did not wait for the answer"
@@ -61,6 +63,14 @@ class Recorder:
             finally:
                 self.log.finish(grant, record(error, given_up=given_up))
         return result
+
+    async def _result(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, number: int, grant: Grant
+    ) -> HandlerResult:
+        if number > grant.max_tool_calls:
+            return self._refusal(grant)
+        async with self.turns.turn():
+            return await call_next(ctx)
 
     def _refusal(self, grant: Grant) -> CallToolResult:
         text = (
@@ -114,7 +124,7 @@ class Gate:
         log: CallLog,
         is_warm: Callable[[], bool],
     ) -> None:
-        self.app = app
+        self.app = Intake(app)
         self.server_name = server_name
         self.key = key
         self.standalone = standalone

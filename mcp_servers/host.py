@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from mcp_servers import access, caller
 from mcp_servers.app import build_app
 from mcp_servers.call_log import CallLog
 from mcp_servers.catalog import SERVERS, ServerSpec, spec_of
+from mcp_servers.connections import GuardedProtocol
 from mcp_servers.embedded import run_together
 from mcp_servers.harness_channel import HarnessChannel, Watched
 from mcp_servers.setting import Setting, bind
@@ -72,8 +74,23 @@ def web_config(
         allowed_hosts=() if setting.public_host is None else (f"{setting.public_host}:*",),
         is_warm=is_warm,
     )
-    # The access log would print tokens.
-    return uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+    return guarded(app)
+
+
+def guarded(app: ASGIApp) -> uvicorn.Config:
+    """Return the configuration of a web server for ``app`` whose connections have deadlines and limits.
+
+    There is no access log, which would print tokens.
+    """
+    return uvicorn.Config(
+        app,
+        http=GuardedProtocol,
+        ws="none",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=1,
+    )
 
 
 @dataclass(frozen=True)

@@ -408,7 +408,11 @@ def attribute_profit_and_loss(
         vega=vega,
         rho=rho,
     )
-    return ProfitAttribution(**{name: getattr(parts, name) for name in ProfitAttribution.model_fields})
+    found = {name: getattr(parts, name) for name in ProfitAttribution.model_fields}
+    endless = [name for name, value in found.items() if not math.isfinite(value)]
+    if endless:
+        raise ValueError(f"{', '.join(endless)} is no finite number: give Greeks and changes in USD of one book")
+    return ProfitAttribution(**found)
 
 
 def calculate_portfolio_var(
@@ -494,4 +498,5 @@ def build_server() -> MCPServer:
             calculate_sortino_ratio,
             calculate_max_drawdown,
         ),
+        heavy=("calculate_portfolio_var",),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 from importlib import metadata
 from typing import Any, ParamSpec, TypeVar
 
@@ -13,10 +14,12 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
-from pydantic import ValidationError
+from pydantic import PrivateAttr, ValidationError
 
 from lake.point_in_time import ProviderUnavailable, UnknownKey
 from mcp_servers import arguments as reading
+from mcp_servers import messages
+from mcp_servers.turns import HEAVY_CALLS, HEAVY_CALLS_PER_TASK, Turns
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -25,12 +28,16 @@ R = TypeVar("R")
 class StrictTool(Tool):
     """A tool that refuses what its published schema does not have, and says in one line what was wrong."""
 
+    _turns: Turns | None = PrivateAttr(default=None)
+
     @classmethod
-    def of(cls, function: Callable[..., Any], *, read_only: bool) -> Tool:
-        """Return the tool that ``function`` is."""
+    def of(cls, function: Callable[..., Any], *, read_only: bool, turns: Turns | None = None) -> Tool:
+        """Return the tool that ``function`` is; with ``turns`` its calls wait for theirs."""
         plain = function if inspect.iscoroutinefunction(function) else readable_errors(function)
         tool = cls.from_function(plain, annotations=ToolAnnotations(read_only_hint=read_only, open_world_hint=False))
         tool.parameters = reading.published(tool.parameters)
+        assert isinstance(tool, cls)
+        tool._turns = turns
         return tool
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
@@ -40,7 +47,8 @@ class StrictTool(Tool):
         except ValueError as error:
             raise ToolError(str(error)) from error
         try:
-            return await super().run(given, context, convert_result=convert_result)
+            async with self._turns.turn() if self._turns else nullcontext():
+                return await super().run(given, context, convert_result=convert_result)
         except ToolError as error:
             if isinstance(error, UnexpectedToolError) or not isinstance(error.__cause__, ValidationError):
                 raise
@@ -67,18 +75,29 @@ def build(
     instructions: str,
     tools: Sequence[Callable[..., Any]],
     changing: Collection[str] = (),
+    heavy: Collection[str] = (),
 ) -> MCPServer:
     """Return a server that offers ``tools``: name, docstring and annotations of each become its description.
 
     A tool raises ``ValueError`` (or the lake's ``UnknownKey``) with a message that the agent can act on; one that is
     asynchronous raises ``ToolError`` itself. Arguments are read by :mod:`mcp_servers.arguments`. ``changing`` names the
-    tools that change something; the others are published as read-only.
+    tools that change something; the others are published as read-only. ``heavy`` names those of which few may work at a
+    time.
     """
+    # The framework would otherwise choose a handler whose every traceback takes 0.1 s.
+    messages.write_plainly()
     return MCPServer(
         name,
         title=title,
         instructions=instructions,
         version=metadata.version("traderbench"),
         log_level="WARNING",
-        tools=[StrictTool.of(tool, read_only=tool.__name__ not in changing) for tool in tools],
+        tools=[
+            StrictTool.of(
+                tool,
+                read_only=tool.__name__ not in changing,
+                turns=Turns(per_task=HEAVY_CALLS_PER_TASK, in_all=HEAVY_CALLS) if tool.__name__ in heavy else None,
+            )
+            for tool in tools
+        ],
     )

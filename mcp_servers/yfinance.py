@@ -94,6 +94,11 @@ def _period(day: dt.date, interval: str) -> tuple[int, int]:
     return day.isocalendar()[:2] if interval == "1wk" else (day.year, day.month)
 
 
+def _a_year_before(day: dt.date) -> dt.date:
+    """Return the day 365 days before, or the first day that the calendar has."""
+    return dt.date.fromordinal(max(day.toordinal() - 365, dt.date.min.toordinal()))
+
+
 def resample(bars: Bars, interval: str) -> Bars:
     """Return weekly (ISO) or monthly bars. The running period ends with the last bar that is known."""
     if interval == "1d":
@@ -197,7 +202,7 @@ class MarketTools:
     ) -> History:
         """Return bars between two dates, both included. A date after the simulation date is refused and recorded."""
         last_day = caller.require_known(end, "end") if end else caller.as_of()
-        first_day = caller.require_known(start, "start") if start else last_day - dt.timedelta(days=365)
+        first_day = caller.require_known(start, "start") if start else _a_year_before(last_day)
         if first_day > last_day:
             raise ValueError(f"start={first_day} must not be after end={last_day}")
         all_bars, origin = self._known(ticker)
@@ -233,7 +238,7 @@ class MarketTools:
     ) -> Statistics:
         """Return return, volatility, drawdown, extremes and volume of daily bars, in shares of the last day."""
         last_day = caller.require_known(end, "end") if end else caller.as_of()
-        first_day = caller.require_known(start, "start") if start else last_day - dt.timedelta(days=365)
+        first_day = caller.require_known(start, "start") if start else _a_year_before(last_day)
         all_bars, origin = self._known(ticker)
         bars = _between(all_bars, first_day, last_day)
         if len(bars) < 3:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_servers.sandbox import limits
-from mcp_servers.sandbox.json_value import require_plain
+from mcp_servers.sandbox.json_value import require_plain, values_at_most
 from mcp_servers.sandbox.outcome import REPORTED_BY_CHILD, ErrorClass, Outcome, SandboxFault, Usage
 from mcp_servers.sandbox.user_code import ERROR_LIMIT_CHARACTERS, FAULT, LOCKED
 from mcp_servers.sandbox.zygote_process import CallEnd, ZygoteProcess
@@ -187,6 +187,8 @@ def _verdict_of_signal(number: int, cpu_seconds: float) -> tuple[ErrorClass, str
 
 def _parse(raw: bytes) -> dict[str, Any]:
     """Read the child's report, which the code may have forged or cut short: only its own result is at stake."""
+    if values_at_most(raw) > limits.RESULT_LIMIT_VALUES:
+        return {}
     try:
         report = json.loads(raw)
         # The report itself is one level more than the result in it.

@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 
+CLONE_NEWUSER = 0x10000000
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_CAPBSET_DROP = 24

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import errno
 import fcntl
@@ -13,10 +14,16 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal, TypeAlias
 
 from mcp_servers.sandbox import kernel, landlock, limits, seccomp
 
 NOBODY = 65534
+PRIVATE_USERS = range(0x70000000, 0x7FFE0000)
+"""User ids that no system gives out (systemd's list of ranges)."""
+
+# One for a nursery and all that it forks: a signal on the death of a parent needs the user id of the child.
+_OWN_USER = PRIVATE_USERS[int.from_bytes(os.urandom(8)) % len(PRIVATE_USERS)]
 RESULT_FD = 10
 RULESET_FD = 11
 _SAFE_FD = 100
@@ -26,6 +33,11 @@ _LAST_POSSIBLE_CAPABILITY = 63
 
 class NotLocked(RuntimeError):
     """A protection that the tier promises is not in force."""
+
+
+ThreadCount: TypeAlias = Literal["by call", "by user", "with strangers"]
+"""What the kernel counts together when it limits threads: this call's; those of the server's calls, which have a user
+id of their own; those of processes that are not ours, so that no limit makes sense."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +50,13 @@ class Confinement:
         Landlock ruleset descriptor of the zygote; None where the tier does without.
     address_space_bytes
         Limit of the child's address space: what the zygote already maps plus the call's allowance.
-    limit_threads
-        Whether the user id is the sandbox's own, so that a limit on its tasks is meaningful.
+    threads
+        How the child's threads are counted, and so how many it may have.
     """
 
     ruleset: int | None
     address_space_bytes: int
-    limit_threads: bool
+    threads: ThreadCount
 
 
 def die_with_parent(parent: int) -> None:
@@ -60,20 +72,54 @@ def _capabilities() -> tuple[int, ...]:
     return struct.unpack("<6I", held.raw)
 
 
-def become_nobody() -> None:
-    """Change root's user and group to nobody's."""
+def leave_root() -> None:
+    """Change root's user and group to one that nobody else has, or to nobody where this machine maps no other.
+
+    The kernel counts threads by user, so a user that others share could be starved by them.
+    """
     try:
         os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
+        try:
+            os.setresgid(_OWN_USER, _OWN_USER, _OWN_USER)
+            os.setresuid(_OWN_USER, _OWN_USER, _OWN_USER)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            os.setresgid(NOBODY, NOBODY, NOBODY)
+            os.setresuid(NOBODY, NOBODY, NOBODY)
     except PermissionError as error:
         raise PermissionError(
-            "root without CAP_SETUID and CAP_SETGID cannot become nobody; start the server as an ordinary user"
+            "root without CAP_SETUID and CAP_SETGID cannot give up root; start the server as an ordinary user"
         ) from error
 
 
+def _has_a_thread_to_itself() -> bool:
+    """Return whether a process that may have two tasks can start a thread, in a user namespace of its own."""
+    kernel.unshare(kernel.CLONE_NEWUSER)
+    resource.setrlimit(resource.RLIMIT_NPROC, (2, 2))
+    try:
+        _thread.start_new_thread(int, ())
+    except RuntimeError:
+        return False
+    return True
+
+
+def counts_by_call() -> bool:
+    """Return whether the kernel counts the threads of a user namespace by themselves (Linux 5.14 does), by trying.
+
+    This process must have given up root; its being there is what makes the count of its user too high.
+    """
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if _has_a_thread_to_itself() else 1)
+        finally:
+            os._exit(1)
+    return os.waitpid(child, 0)[1] == 0
+
+
 def drop_privileges() -> None:
-    """Become nobody when root, and give up every capability, also the ones that only a user namespace gave."""
+    """Leave root, and give up every capability, also the ones that only a user namespace gave."""
     for capability in range(_LAST_POSSIBLE_CAPABILITY + 1):
         try:
             kernel.prctl("PR_CAPBSET_DROP", kernel.PR_CAPBSET_DROP, capability)
@@ -81,7 +127,7 @@ def drop_privileges() -> None:
             if error.errno not in (errno.EINVAL, errno.EPERM):
                 raise
     if os.geteuid() == 0:
-        become_nobody()
+        leave_root()
     kernel.prctl("PR_CAP_AMBIENT", kernel.PR_CAP_AMBIENT, kernel.PR_CAP_AMBIENT_CLEAR_ALL)
     kernel.syscall("capset", kernel.SYS_CAPSET, struct.pack("<Ii", _CAPABILITY_VERSION_3, 0), bytes(24))
     if 0 in os.getresuid() or any(_capabilities()):
@@ -119,6 +165,16 @@ def keep_only(wanted: Mapping[int, int]) -> None:
             os.closerange(before + 1, after)
 
 
+def _most_threads(counted: ThreadCount) -> int | None:
+    """Return the limit; where threads are counted by call, enter the namespace in which they are."""
+    if counted == "with strangers":
+        return None
+    if counted == "by user":
+        return limits.SHARED_THREADS_LIMIT
+    kernel.unshare(kernel.CLONE_NEWUSER)
+    return limits.THREADS_LIMIT
+
+
 def _limit_resources(confinement: Confinement) -> None:
     space = confinement.address_space_bytes
     hard = {
@@ -129,8 +185,8 @@ def _limit_resources(confinement: Confinement) -> None:
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
     }
-    if confinement.limit_threads:
-        hard[resource.RLIMIT_NPROC] = limits.THREADS_LIMIT
+    if (most := _most_threads(confinement.threads)) is not None:
+        hard[resource.RLIMIT_NPROC] = most
     for kind, value in hard.items():
         resource.setrlimit(kind, (value, value))
     # Code can ignore SIGXCPU of the soft limit but not SIGKILL of the hard one.

@@ -13,7 +13,7 @@ from mcp_servers.sandbox import kernel, lockdown
 from mcp_servers.sandbox.readable import Readable
 
 _NEW_MOUNT, _NEW_CGROUP, _NEW_UTS, _NEW_IPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
-_NEW_USER, _NEW_PID, _NEW_NETWORK = 0x10000000, 0x20000000, 0x40000000
+_NEW_PID, _NEW_NETWORK = 0x20000000, 0x40000000
 _ALL_BUT_USER = _NEW_MOUNT | _NEW_CGROUP | _NEW_UTS | _NEW_IPC | _NEW_PID | _NEW_NETWORK
 
 _READ_ONLY, _NO_SUID, _NO_DEV, _NO_EXEC = 1, 2, 4, 8
@@ -32,12 +32,12 @@ def _unshare(readable: Readable) -> None:
             # Root of a container without CAP_SYS_ADMIN: go on as an ordinary user does.
             if error.errno != errno.EPERM:
                 raise
-            lockdown.become_nobody()
+            lockdown.leave_root()
             readable.require_access()
     uid, gid = os.getuid(), os.getgid()
     # The kernel gives the map files of an undumpable process to root.
     kernel.prctl("PR_SET_DUMPABLE", kernel.PR_SET_DUMPABLE, 1)
-    kernel.unshare(_ALL_BUT_USER | _NEW_USER)
+    kernel.unshare(_ALL_BUT_USER | kernel.CLONE_NEWUSER)
     for name, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{lockdown.NOBODY} {uid} 1"),

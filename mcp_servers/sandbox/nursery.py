@@ -54,13 +54,16 @@ def _prepare(settings: dict[str, Any]) -> tuple[lockdown.Confinement, int]:
     parent = os.getppid()
     lockdown.drop_privileges()
     lockdown.die_with_parent(parent)
+    threads: lockdown.ThreadCount = "by user" if had_root or settings["outer"] != "none" else "with strangers"
+    if lockdown.counts_by_call():
+        threads = "by call"
     readable.require_access()
     preload.load(readable, settings["modules"])
     ruleset = landlock.build(readable) if settings["landlock"] else None
     confinement = lockdown.Confinement(
         ruleset=ruleset,
         address_space_bytes=lockdown.mapped_bytes() + limits.MEMORY_LIMIT_BYTES,
-        limit_threads=had_root or settings["outer"] != "none",
+        threads=threads,
     )
     return confinement, null
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 from typing import Annotated, Any
-from weakref import WeakValueDictionary
 
 import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import BaseModel, Field
 
 from mcp_servers import caller, toolset
 from mcp_servers.sandbox import limits, tiers
 from mcp_servers.sandbox.outcome import ErrorClass, Outcome, SandboxUnavailable
 from mcp_servers.sandbox.pool import Pool
+from mcp_servers.turns import Turns
 
 Code = Annotated[
     str,
@@ -41,7 +40,8 @@ class Execution(BaseModel):
     """What became of the code."""
 
     ok: bool = Field(description="The code ran to its end")
-    result: JsonValue = Field(description="Value of `result` or of the last line; null when not ok")
+    # Any, since the value was checked where it was read: to check it again would hold up the event loop.
+    result: Any = Field(description="Value of `result` or of the last line; null when not ok")
     stdout: str = Field(description="At most 64 KiB")
     stderr: str = Field(description="At most 64 KiB, with the traceback when the code failed")
     truncated: bool = Field(description="Whether output was cut off")
@@ -96,28 +96,23 @@ def build_server(*, pool: Pool | None = None) -> MCPServer:
         No tier works on this machine. There is no way to run code without protection.
     """
     runner = pool or _started_pool()
-    turns: WeakValueDictionary[tuple[str, str], asyncio.Semaphore] = WeakValueDictionary()
+    turns = Turns(per_task=limits.CALLS_PER_TASK)
 
     async def execute_python(code: Code, data: Data = None, timeout_s: Timeout = 5.0) -> Execution:
         """Run Python code in a fresh process with numpy, scipy and pandas, and return its result and output.
 
-        Limits: 5 s of processor time, 512 MB of memory, 64 KiB of output, 1 MiB of result. At most two calls of a task
-        run at a time; others wait.
+        Limits: 5 s of processor time, 512 MB of memory, 64 threads, 64 KiB of output, 1 MiB and 100,000 values of
+        result. At most two calls of a task run at a time; others wait.
         """
         call = caller.current()
         grant = call.grant
-        turn = turns.setdefault((grant.run_id, grant.task_id), asyncio.Semaphore(limits.CALLS_PER_TASK))
-        with call.taking_its_own_time():
-            await turn.acquire()
-        try:
+        async with turns.turn():
             try:
                 outcome = await anyio.to_thread.run_sync(
                     lambda: runner.execute(code, data=data, timeout_s=timeout_s, seed=grant.seed)
                 )
             except (ValueError, SandboxUnavailable) as error:
                 raise ToolError(str(error)) from error
-        finally:
-            turn.release()
         call.own_s += outcome.usage.wall_seconds
         return _execution(outcome, runner.tier.name)
 

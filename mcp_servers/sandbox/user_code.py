@@ -14,7 +14,7 @@ from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
 from mcp_servers.sandbox import limits
-from mcp_servers.sandbox.json_value import encode, require_plain
+from mcp_servers.sandbox.json_value import encode, require_plain, values_at_most
 from mcp_servers.sandbox.lockdown import RESULT_FD
 
 LOCKED = b"L"
@@ -134,6 +134,10 @@ def _encoded(outcome: dict[str, Any]) -> bytes:
     raw = json.dumps(outcome, allow_nan=False).encode()
     if len(raw) > limits.RESULT_LIMIT_BYTES:
         message = f"result has {len(raw)} bytes as JSON; at most {limits.RESULT_LIMIT_BYTES} are allowed"
+        raw = json.dumps({"error_class": "output_cap", "error": message}).encode()
+    count = values_at_most(raw)
+    if count > limits.RESULT_LIMIT_VALUES:
+        message = f"result has about {count} values; at most {limits.RESULT_LIMIT_VALUES} are allowed"
         raw = json.dumps({"error_class": "output_cap", "error": message}).encode()
     return raw
 

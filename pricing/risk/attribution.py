@@ -69,12 +69,12 @@ def attribution(
     """
     parts = {
         "delta": delta * spot_change,
-        "gamma": 0.5 * gamma * spot_change**2,
+        "gamma": 0.5 * gamma * spot_change * spot_change,
         "theta": theta * time_passed,
         "vega": vega * volatility_change,
         "rho": rho * rate_change,
         "vanna": vanna * spot_change * volatility_change,
-        "volga": 0.5 * volga * volatility_change**2,
+        "volga": 0.5 * volga * volatility_change * volatility_change,
     }
     explained = sum(parts.values())
     return Attribution(**parts, explained=explained, total=total, unexplained=total - explained)

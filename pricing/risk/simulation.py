@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +17,8 @@ from pricing.risk.book import Book, revalue
 from pricing.signature import checked
 
 TRADING_DAYS_PER_YEAR = 252.0
+_BLOCK_NUMBERS = 1 << 20
+"""Prices that are held at a time, 8 MiB: a large book in all scenarios would take hundreds."""
 
 
 @dataclass(frozen=True)
@@ -107,30 +110,9 @@ def simulate_log_returns(
     ValueError
         When the correlation matrix is not one, or counts are out of range.
     """
-    sigma = np.atleast_1d(np.asarray(volatility, float))
-    root = _root(np.asarray(correlation, float), sigma.size)
-    if scenarios < 2 or scenarios % 2:
-        raise ValueError(f"scenarios must be an even number >= 2, got {scenarios!r}")
-    if not (math.isfinite(years) and years > 0.0):
-        raise ValueError(f"years must be finite and > 0, got {years!r}")
-    if not (sigma >= 0.0).all():
-        raise ValueError(f"volatility must be >= 0, got {sigma.min()!r}")
-    normal_key, other_key, size_key = jax.random.split(key, 3)
-    half = jax.random.normal(normal_key, (scenarios // 2, sigma.size)) @ jnp.asarray(root.T)
-    shocks = jnp.concatenate([half, -half])
-    centre = (np.asarray(drift, float) - 0.5 * sigma**2) * years
-    jumps = jnp.zeros_like(shocks)
-    if isinstance(model, StudentT):
-        degrees = model.degrees_of_freedom
-        mixing = jax.random.chisquare(other_key, degrees, (scenarios // 2, 1))
-        shocks = shocks * jnp.sqrt((degrees - 2.0) / jnp.concatenate([mixing, mixing]))
-    elif isinstance(model, Jumps):
-        count = jax.random.poisson(other_key, model.intensity * years, (scenarios, 1)).astype(shocks.dtype)
-        sizes = jax.random.normal(size_key, shocks.shape)
-        jumps = model.mean * count + model.deviation * jnp.sqrt(count) * sizes
-        centre = centre - model.intensity * years * math.expm1(model.mean + 0.5 * model.deviation**2)
-    scale = jnp.asarray(math.sqrt(years) * sigma)[None, :]
-    return jnp.asarray(np.broadcast_to(centre, sigma.shape))[None, :] + scale * shocks + jumps
+    draws = _draw(key, volatility, correlation, years, scenarios, drift, model)
+    half = scenarios // 2
+    return jnp.concatenate([_log_returns(draws, 0, half), _log_returns(draws, half, scenarios)])
 
 
 @checked
@@ -186,10 +168,17 @@ def simulated_profits(
     Profits in currency, shape ``[scenarios]``.
     """
     years = horizon_days / TRADING_DAYS_PER_YEAR
-    returns = simulate_log_returns(
-        key, volatility=volatility, correlation=correlation, years=years, scenarios=scenarios, drift=drift, model=model
-    )
-    return _profits(book, np.asarray(spot, float), np.exp(np.asarray(returns)), years, rate, dividend_yield)
+    draws = _draw(key, volatility, correlation, years, scenarios, drift, model)
+    on_host: _Draws = jax.tree.map(np.asarray, draws)
+    prices = np.atleast_1d(np.asarray(spot, float))
+    now = float(revalue(book, spot=prices, rate=rate, dividend_yield=dividend_yield))
+    rates = {"rate": rate, "dividend_yield": dividend_yield}
+    profits = np.empty(scenarios)
+    for start, stop in _blocks(scenarios // 2, prices.size):
+        for first, last in ((start, stop), (start + scenarios // 2, stop + scenarios // 2)):
+            table = prices * np.exp(_log_returns(on_host, first, last))
+            profits[first:last] = np.asarray(revalue(book, spot=table, **rates, years_passed=years)) - now
+    return profits
 
 
 @checked
@@ -243,6 +232,71 @@ def historical_profits(
     growth = np.exp(total[horizon_days:] - total[:-horizon_days])
     years = horizon_days / TRADING_DAYS_PER_YEAR
     return _profits(book, np.asarray(spot, float), growth, years, rate, dividend_yield)
+
+
+class _Draws(NamedTuple):
+    """What the log returns of all scenarios are made of: each row of ``shocks`` serves twice, with both signs."""
+
+    shocks: jax.Array | NDArray[np.float64]
+    stretch: jax.Array | NDArray[np.float64] | None
+    jumps: jax.Array | NDArray[np.float64] | None
+    centre: jax.Array | NDArray[np.float64]
+    scale: jax.Array | NDArray[np.float64]
+
+
+def _draw(
+    key: jax.Array,
+    volatility: ArrayLike,
+    correlation: ArrayLike,
+    years: float,
+    scenarios: int,
+    drift: ArrayLike,
+    model: ReturnModel,
+) -> _Draws:
+    sigma = np.atleast_1d(np.asarray(volatility, float))
+    root = _root(np.asarray(correlation, float), sigma.size)
+    if scenarios < 2 or scenarios % 2:
+        raise ValueError(f"scenarios must be an even number >= 2, got {scenarios!r}")
+    if not (math.isfinite(years) and years > 0.0):
+        raise ValueError(f"years must be finite and > 0, got {years!r}")
+    if not (sigma >= 0.0).all():
+        raise ValueError(f"volatility must be >= 0, got {sigma.min()!r}")
+    normal_key, other_key, size_key = jax.random.split(key, 3)
+    shocks = jax.random.normal(normal_key, (scenarios // 2, sigma.size)) @ jnp.asarray(root.T)
+    centre = (np.asarray(drift, float) - 0.5 * sigma**2) * years
+    stretch = jumps = None
+    if isinstance(model, StudentT):
+        degrees = model.degrees_of_freedom
+        stretch = jnp.sqrt((degrees - 2.0) / jax.random.chisquare(other_key, degrees, (scenarios // 2, 1)))
+    elif isinstance(model, Jumps):
+        count = jax.random.poisson(other_key, model.intensity * years, (scenarios, 1)).astype(shocks.dtype)
+        sizes = jax.random.normal(size_key, (scenarios, sigma.size))
+        jumps = model.mean * count + model.deviation * jnp.sqrt(count) * sizes
+        centre = centre - model.intensity * years * math.expm1(model.mean + 0.5 * model.deviation**2)
+    scale = jnp.asarray(math.sqrt(years) * sigma)[None, :]
+    return _Draws(shocks, stretch, jumps, jnp.asarray(np.broadcast_to(centre, sigma.shape))[None, :], scale)
+
+
+def _log_returns(draws: _Draws, start: int, stop: int) -> Any:
+    """Return the scenarios from ``start`` to ``stop``, both in one half, as the kind of array that the draws are."""
+    half = draws.shocks.shape[0]
+    rows = slice(start % half, start % half + stop - start)
+    shocks = draws.shocks[rows] if start < half else -draws.shocks[rows]
+    if draws.stretch is not None:
+        shocks = shocks * draws.stretch[rows]
+    returns = draws.centre + draws.scale * shocks
+    return returns if draws.jumps is None else returns + draws.jumps[start:stop]
+
+
+def _blocks(rows: int, columns: int) -> Iterator[tuple[int, int]]:
+    """Yield parts of all rows, of one length and of few numbers; the last overlaps the one before it.
+
+    One length, because what follows may be compiled for it.
+    """
+    length = min(rows, max(_BLOCK_NUMBERS // columns, 1))
+    for start in range(0, rows, length):
+        first = min(start, rows - length)
+        yield first, first + length
 
 
 def _profits(

@@ -41,6 +41,19 @@ def test_a_token_of_another_run_is_refused() -> None:
         access.verify(access.issue(GRANT, KEY), access.new_key())
 
 
+@pytest.mark.parametrize("task", ["t", "ta", "tas"])
+def test_a_token_is_this_text_and_no_other_that_decodes_to_the_same(task: str) -> None:
+    token = access.issue(Grant("run", task, date(2020, 6, 30), 7), KEY)
+    body, signature = token.split(".")
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    others = [f"{token[:-1]}{letter}" for letter in letters if letter != token[-1]]
+    others += [f"{body}=.{signature}", f"{token}=", f"{token}==", f"{token}\n", f"\n{token}", f"{token}!", f" {token}"]
+    others += [f"{body}\n.{signature}", f"{body}*.{signature}", f"{body}\x00.{signature}", f"{body}é.{signature}"]
+    for other in others:
+        with pytest.raises(InvalidToken):
+            access.verify(other, KEY)
+
+
 @given(st.text(max_size=60))
 def test_any_other_text_is_refused_without_a_crash(text: str) -> None:
     with pytest.raises(InvalidToken):

@@ -1,49 +1,23 @@
-"""Records of the future, planted in every source, are never served by any tool."""
+"""Records of the future, planted in every source, are never served by any tool.
+
+``python -m tests.canaries 100000`` asks longer than the test here does.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
-from datetime import date
 from typing import Any
 
 import pytest
 
-from lake import sample
-from lake.point_in_time import PointInTime
-from lake.records import Bars, Facts, Observations
 from mcp_servers import edgar, options, trading, yfinance
+from tests.canaries.planted import AS_OF, CANARY, DIGITS, TOMORROW, planted
+from tests.canaries.play import play
 
 Ask = Callable[..., Any]
-AS_OF = date(2020, 6, 15)
-TOMORROW = date(2020, 6, 16)
-CANARY = 777_123.0
-DIGITS = "777123"
-
-
-def planted() -> sample.Lake:
-    """Return the embedded sample with a row of tomorrow in every table."""
-    lake = sample.embedded()
-    facts = list(_rows(lake.facts.known("AAPL", as_of=AS_OF)))
-    facts.append(
-        (TOMORROW, "Revenues", 2019, "FY", date(2018, 9, 30), date(2019, 9, 28), CANARY, "USD", "10-K/A", DIGITS)
-    )
-    bars = list(_rows(lake.simulated_bars.known("SIM-TECH", as_of=AS_OF)))
-    bars.append((TOMORROW, CANARY, CANARY + 1, CANARY - 1, CANARY, CANARY))
-    rates = [(date(2020, 6, 1), date(2020, 6, 1), 0.15), (TOMORROW, TOMORROW, 77.0)]
-    return replace(
-        lake,
-        facts=PointInTime("fixture", lambda: {"AAPL": Facts.of(facts)}),
-        simulated_bars=PointInTime("fixture", lambda: {"SIM-TECH": Bars.of(bars)}),
-        rates=PointInTime("fixture", lambda: {"DTB3": Observations.of(rates)}),
-    )
-
-
-def _rows(table: Any) -> Any:
-    return zip(*(column for _, column in table.columns()), strict=True)
-
-
+CALLS = 2_000
+TAKE_NOTHING = ("list_tickers", "list_line_items", "get_account", "list_orders", "get_performance")
 LAKE = planted()
 EVERY_CALL = [
     (edgar, "search_companies", {}),
@@ -109,6 +83,20 @@ def test_the_paper_account_never_meets_the_planted_bar(ask: Ask) -> None:
         assert DIGITS not in _text(ask(server, "advance", as_of=AS_OF, **move))
     for tool in ("get_account", "list_orders", "get_performance"):
         assert DIGITS not in _text(ask(server, tool, as_of=AS_OF))
+
+
+def test_random_calls_with_odd_dates_meet_no_record_of_the_future_and_no_unclear_error() -> None:
+    tally = play(CALLS, seed=20261122)
+    assert tally.leaks == []
+    assert tally.unclear == []
+    assert sum(tally.answered.values()) > CALLS // 10 and sum(tally.refused.values()) > CALLS // 10
+    assert all(tally.answered[tool] and tally.refused[tool] for tool in tally.answered if tool not in TAKE_NOTHING)
+
+
+def test_the_random_calls_would_find_a_record_of_the_future() -> None:
+    tally = play(CALLS, seed=20261122, as_of=TOMORROW)
+    found = {tool for tool, _ in tally.leaks}
+    assert {"get_quote", "get_price_history", "get_statistics", "get_options_chain", "list_filings"} <= found
 
 
 def test_the_canaries_sing_a_day_later(ask: Ask) -> None:

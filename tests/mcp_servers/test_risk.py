@@ -157,3 +157,8 @@ def test_attribution_adds_up(ask: Ask) -> None:
     )
     assert answer["delta"] == 80 and answer["gamma"] == 10 and answer["theta"] == pytest.approx(-2)
     assert answer["vega"] == pytest.approx(30) and answer["unexplained"] == pytest.approx(-8)
+
+
+def test_an_attribution_out_of_range_says_so(ask: Ask) -> None:
+    error = ask(SERVER, "attribute_profit_and_loss", total=1.0, spot_change=1e308, delta=1e308, gamma=1.0)
+    assert "delta, gamma, explained, unexplained is no finite number" in error

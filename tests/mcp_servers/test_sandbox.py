@@ -52,6 +52,11 @@ def test_without_it_the_last_line_is_the_result(pool: Pool) -> None:
     assert value(pool, "object").startswith("<class")
 
 
+def test_what_stands_in_a_text_is_one_value(pool: Pool) -> None:
+    assert value(pool, "result = ',[' * 100_000 + '\\\\\"'") == ",[" * 100_000 + '\\"'
+    assert value(pool, "result = list(range(99_000))") == list(range(99_000))
+
+
 def test_a_result_may_be_nested_a_hundred_deep(pool: Pool) -> None:
     nested = value(pool, "result = 1\nfor _ in range(100): result = [result]")
     for _ in range(100):
@@ -174,6 +179,7 @@ ENDINGS = {
     "memory": ("x = bytearray(2**30)", "memory", None),
     "output": ("while True: print('x' * 1000)", "output_cap", "output_cap"),
     "a large result": ("result = 'x' * (2 * 2**20)", "output_cap", None),
+    "a result of too many values": ("result = [[]] * 60_000", "output_cap", None),
     "a huge result": ("result = 'x' * (200 * 2**20)", "memory", None),
     "a forbidden call": ("import ctypes\nctypes.CDLL(None).ptrace(0, 0, 0, 0)", "policy_violation", "policy_violation"),
     "a refused call": ("import os\nos.fork()", "policy_violation", None),

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from mcp_servers.sandbox import tiers
+from mcp_servers.sandbox import call, tiers
+from mcp_servers.sandbox.json_value import values_at_most
 from mcp_servers.sandbox.pool import Pool
 
 
@@ -75,6 +76,35 @@ def test_a_second_report_after_the_real_one_does_not_count_as_one(pool: Pool) ->
         "threading.Thread(target=late, daemon=True).start()\nresult = 1"
     )
     assert pool.execute(code).result == 1
+
+
+def test_a_forged_report_of_too_many_values_is_never_read(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[bytes] = []
+
+    def loads(raw: bytes) -> object:
+        read.append(raw)
+        return {}
+
+    monkeypatch.setattr(call.json, "loads", loads)
+    outcome = call._parse(b'{"result": [' + b"[]," * 300_000 + b"[]]}")
+    assert outcome == {} and read == []
+    assert call._parse(b'{"result": "' + b"[]," * 300_000 + b'"}') == {} and len(read) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "most"),
+    [
+        ("1", 1),
+        ("[]", 2),
+        ("[1, 2, 3]", 4),
+        ('{"a": 1, "b": [2]}', 4),
+        (r'["\\", ",,[["]', 3),
+        (r'["\"", "a,b", "\\\",", "{"]', 5),
+    ],
+)
+def test_values_are_counted_outside_of_texts(text: str, most: int) -> None:
+    json.loads(text)
+    assert values_at_most(text.encode()) == most
 
 
 def test_closing_the_channel_gives_no_result(pool: Pool) -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from mcp_servers.sandbox import limits, lockdown, tiers
 from mcp_servers.sandbox import pool as pool_module
-from mcp_servers.sandbox import tiers
 from mcp_servers.sandbox.outcome import SandboxUnavailable
 from mcp_servers.sandbox.pool import Pool
 from mcp_servers.sandbox.protection import Tier
@@ -195,3 +195,52 @@ def test_calls_run_side_by_side_and_a_slow_one_holds_up_nobody(pool: Pool) -> No
         slow = executor.submit(pool.execute, "import time\ntime.sleep(1.5)")
         assert pool.execute("1").ok
         assert not slow.done()
+
+
+MANY_THREADS = """
+import threading, time
+threading.stack_size(65536)
+done = threading.Event()
+result = 0
+try:
+    while result < data["wanted"]:
+        threading.Thread(target=done.wait, daemon=True).start()
+        result += 1
+except RuntimeError:
+    pass
+time.sleep(data["seconds"])
+done.set()
+"""
+
+
+def most_threads_below(of: int) -> int:
+    """Return the number of threads of the process below ``of`` that has most."""
+    return max((len(list(Path(f"/proc/{pid}/task").glob("*"))) for pid in descendants(of)), default=0)
+
+
+def test_a_call_with_all_the_threads_it_may_have_leaves_its_neighbours_theirs() -> None:
+    with Pool(tier(), size=1, modules=BARE) as pool, ThreadPoolExecutor() as calls:
+        pool.wait_until_full()
+        bombs = [
+            calls.submit(pool.execute, MANY_THREADS, data={"wanted": 1000, "seconds": 3.0}, timeout_s=9.0)
+            for _ in range(2)
+        ]
+        assert eventually(lambda: most_threads_below(os.getpid()) == limits.THREADS_LIMIT)
+        with Pool(pool.tier, size=1, modules=BARE) as other_run:
+            for neighbour in (pool, other_run, pool):
+                outcome = neighbour.execute(MANY_THREADS, data={"wanted": 30, "seconds": 0.0})
+                assert (outcome.ok, outcome.result) == (True, 30), outcome.error
+        assert not any(bomb.done() for bomb in bombs)
+        assert [bomb.result().result for bomb in bombs] == [limits.THREADS_LIMIT - 1] * 2
+
+
+def test_where_threads_are_not_counted_by_call_the_limit_is_for_all_calls_or_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    entered: list[int] = []
+    monkeypatch.setattr(lockdown.kernel, "unshare", entered.append)
+    assert lockdown._most_threads("with strangers") is None
+    assert lockdown._most_threads("by user") == limits.SHARED_THREADS_LIMIT
+    assert entered == []
+    assert lockdown._most_threads("by call") == limits.THREADS_LIMIT
+    assert entered == [lockdown.kernel.CLONE_NEWUSER]

@@ -18,6 +18,7 @@ from mcp_servers.sandbox import kernel, readable, tiers
 from mcp_servers.sandbox.outcome import SandboxUnavailable
 from mcp_servers.sandbox.pool import Pool
 from mcp_servers.sandbox.protection import Tier
+from mcp_servers.sandbox.server import Execution, ExecutionUsage
 from mcp_servers.sandbox.tiers import Check
 
 
@@ -52,6 +53,13 @@ def test_the_tool_returns_result_output_usage_and_tier(pool: Pool) -> None:
         *("ok", "result", "stdout", "stderr", "truncated", "error_class", "error", "killed_by", "usage", "tier")
     }
     assert set(content["usage"]) == {"wall_seconds", "cpu_seconds", "peak_bytes"}
+
+
+def test_a_result_is_not_checked_again_on_the_event_loop() -> None:
+    checked = list(range(10))
+    usage = ExecutionUsage(wall_seconds=0.0, cpu_seconds=0.0, peak_bytes=0)
+    rest = {"stdout": "", "stderr": "", "truncated": False, "error_class": None, "error": None, "killed_by": None}
+    assert Execution(ok=True, result=checked, usage=usage, tier="", **rest).result is checked
 
 
 def test_a_failure_of_the_code_is_an_answer_and_not_a_tool_error(pool: Pool) -> None:

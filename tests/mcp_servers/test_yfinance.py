@@ -78,6 +78,13 @@ def test_errors_say_what_is_known(ask: Ask) -> None:
     assert "start=2012-02-01 must not be after end=2012-01-01" in backwards
 
 
+@pytest.mark.parametrize("tool", ["get_price_history", "get_statistics"])
+@pytest.mark.parametrize("end", ["0001-01-01", "0001-12-31", "0002-01-01"])
+def test_the_first_days_of_the_calendar_are_dates_without_prices(ask: Ask, tool: str, end: str) -> None:
+    error = ask(SERVER, tool, as_of=AS_OF, ticker="AAPL", end=end)
+    assert f"between 0001-01-01 and {end}" in error and "known: 2000-03-01 to" in error
+
+
 def test_a_split_is_no_loss_in_statistics_and_in_adjusted_history(ask: Ask) -> None:
     # Apple, two for one on 2005-02-28: 88.99 the day before, 44.86 on the day.
     span = {"ticker": "AAPL", "start": "2005-02-25", "end": "2005-03-01"}

@@ -1,0 +1,34 @@
+"""``python -m tests.canaries 100000 --seed 1``: random calls on a lake with planted future rows; fails on any leak."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from engine import jax_cache
+from tests.canaries.play import play
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.canaries", description=__doc__)
+    parser.add_argument("calls", type=int, nargs="?", default=100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    jax_cache.enable()
+    started = time.process_time()
+    tally = play(asked.calls, seed=asked.seed)
+    print(f"{'tool':32} {'answered':>10} {'refused':>10}")
+    for tool in sorted(tally.answered | tally.refused):
+        print(f"{tool:32} {tally.answered[tool]:10,} {tally.refused[tool]:10,}")
+    print(f"{'all':32} {tally.answered.total():10,} {tally.refused.total():10,}")
+    print(
+        f"{len(tally.leaks)} leaks, {len(tally.unclear)} unclear errors, {time.process_time() - started:.0f} s of CPU"
+    )
+    for fault in [*tally.leaks[:20], *tally.unclear[:20]]:
+        print(fault)
+    return 1 if tally.leaks or tally.unclear else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
