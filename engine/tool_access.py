@@ -68,10 +68,12 @@ class ToolAccess:
         """
         import httpx
 
+        from engine.agent_http import certificates
+
         token = access.issue(grant, self.key)
         headers = {"X-TraderBench-Harness": access.harness_proof(token, self.key)}
         rows: list[dict[str, Any]] = []
-        async with httpx.AsyncClient(timeout=LOG_TIMEOUT_S, trust_env=False) as client:
+        async with httpx.AsyncClient(timeout=LOG_TIMEOUT_S, trust_env=False, verify=certificates()) as client:
             for name, base in self.base_urls.items():
                 closed = await client.post(f"{base}/t/{token}/close", headers=headers)
                 closed.raise_for_status()
