@@ -6,6 +6,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from engine.tool_access import ToolAccess
+from mcp_servers.access import new_key
 from tests.engine.command_line import here, program
 
 CONFIG = """
@@ -13,6 +15,8 @@ name: tiny
 datasets: [{type: synthetic, limit: 6}]
 execution: {backend: serial, ports: auto, concurrency: 1}
 """
+NO_SERVERS = ToolAccess({}, new_key(), {}), "none"
+"""For commands in this process: the model calls no tool."""
 PRICES = {"OPENAI_INPUT_PRICE": "3.2", "OPENAI_OUTPUT_PRICE": "10"}
 
 
@@ -103,7 +107,7 @@ def test_a_forgotten_model_and_a_budget_without_prices_are_asked_for(config, tmp
 
 
 @pytest.mark.slow
-def test_a_provider_that_goes_away_stops_the_run_and_a_retry_finishes_it(config, servers, tmp_path):
+def test_a_provider_that_goes_away_stops_the_run_and_a_retry_finishes_it(config, tmp_path):
     out = tmp_path / "run"
     with Endpoint(answers=3) as endpoint:
         options = ("--agent", "builtin:llm", "--model", "m", "--base-url", endpoint.url, "--out", out, "--json")
@@ -117,7 +121,7 @@ def test_a_provider_that_goes_away_stops_the_run_and_a_retry_finishes_it(config,
         assert result["cost_usd"] == pytest.approx(2 * 0.0033)
         assert here("report", out).returncode == 76
         endpoint.answers = 10**6
-        done = here("resume", out, "--retry-errors", "--json", servers=servers, **PRICES)
+        done = here("resume", out, "--retry-errors", "--json", servers=NO_SERVERS, **PRICES)
         result = json.loads(done.stdout)
         assert done.returncode == 0, done.stderr
         assert [task["state"] for task in result["tasks"]] == ["failed"] * 6
@@ -126,12 +130,12 @@ def test_a_provider_that_goes_away_stops_the_run_and_a_retry_finishes_it(config,
 
 
 @pytest.mark.slow
-def test_a_run_stays_within_its_budget(config, servers, tmp_path):
+def test_a_run_stays_within_its_budget(config, tmp_path):
     """Before, ``max_cost_usd`` held for each task: six tasks spent $0.02 under $0.001."""
     out = tmp_path / "run"
     with Endpoint() as endpoint:
         options = ("--agent", "builtin:llm", "--model", "m", "--base-url", endpoint.url, "--out", out)
-        done = here("run", config, *options, "--max-cost-usd", "0.001", servers=servers, **PRICES)
+        done = here("run", config, *options, "--max-cost-usd", "0.001", servers=NO_SERVERS, **PRICES)
         assert done.returncode == 76
         assert "the budget of $0.001 (limits.max_cost_usd) is spent: $0.0033; 5 of 6 tasks not run" in error_of(done)
         assert error_of(done).endswith(f"go on with: traderbench resume {out} --max-cost-usd MORE")
@@ -142,6 +146,6 @@ def test_a_run_stays_within_its_budget(config, servers, tmp_path):
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (76, "", 1)
         assert "resume " + str(out) + " --max-cost-usd MORE" in error_of(done)
         assert endpoint.served == 2
-        done = here("resume", out, "--max-cost-usd", "1", "--json", servers=servers, **PRICES)
+        done = here("resume", out, "--max-cost-usd", "1", "--json", servers=NO_SERVERS, **PRICES)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["cost_usd"] == pytest.approx(6 * 0.0033)
