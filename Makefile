@@ -27,8 +27,9 @@ run: setup
 	$(BIN)/traderbench run configs/quick.yaml $(ARGS)
 
 # one process a core, at most eight; a file's tests stay together because they share servers and runs
+# compiled modules are kept whatever the environment says, for many programs are started here
 test: setup
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 check: setup
 	$(BIN)/ruff format --check .

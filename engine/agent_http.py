@@ -6,9 +6,11 @@ Nothing is retried here, whatever ``Retry-After`` says: how often an agent may f
 from __future__ import annotations
 
 import json
+import ssl
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
@@ -18,6 +20,12 @@ from engine.agent_failure import AgentFailure
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 MAX_JSON_DEPTH = 64
+
+
+@cache
+def certificates() -> ssl.SSLContext:
+    """Return the authorities that are trusted, read once a process: reading them takes longer than a short exchange."""
+    return httpx.create_ssl_context(trust_env=False)
 
 
 def new_client() -> httpx.AsyncClient:
@@ -30,6 +38,7 @@ def new_client() -> httpx.AsyncClient:
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         follow_redirects=False,
         trust_env=False,
+        verify=certificates(),
         timeout=httpx.Timeout(None, connect=10.0),
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=16),
         headers={"Accept-Encoding": "identity"},

@@ -34,6 +34,17 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    _put_slow_files_first(items)
+    _skip_what_needs_absent_data(items)
+
+
+def _put_slow_files_first(items: list[pytest.Item]) -> None:
+    """So that no process is left alone with one of them at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+def _skip_what_needs_absent_data(items: list[pytest.Item]) -> None:
     if SHARED_DATA.is_dir():
         return
     if os.environ.get("TRADERBENCH_REQUIRE_SHARED_DATA"):

@@ -49,14 +49,18 @@ def build(folder: Path) -> Path:
 
 def install(wheel: Path, python: str, environment: Path, dependencies: Path | None) -> None:
     """Install the wheel into a new environment; ``dependencies`` is a site-packages that holds what it needs."""
-    run([python, "-m", "venv", str(environment)], cwd=environment.parent)
     own_python = str(environment / "bin" / "python")
-    pip = [own_python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    options = ["install", "--quiet", "--disable-pip-version-check"]
     if dependencies is None:
+        run([python, "-m", "venv", str(environment)], cwd=environment.parent)
+        pip = [own_python, "-m", "pip", *options]
         uv = Path(sys.executable).with_name("uv")
         fast = [str(uv), "pip", "install", "--quiet", "--python", own_python] if uv.is_file() else pip
         run([*fast, str(wheel)], cwd=environment.parent, limit_s=3600)
         return
+    # to install pip takes longer than to install the wheel: the pip beside this program does it
+    run([python, "-m", "venv", "--without-pip", str(environment)], cwd=environment.parent)
+    pip = [sys.executable, "-m", "pip", "--python", own_python, *options]
     run([*pip, "--no-index", "--no-deps", str(wheel)], cwd=environment.parent)
     (own,) = environment.glob("lib/python*/site-packages")
     # a folder named in a .pth file is searched, but its own .pth files, such as the editable project's, are not read

@@ -185,16 +185,18 @@ class InteractiveSession:
     def advance(self) -> None:
         """Play the bars up to the next decision."""
         chosen = [self.pending[name] for name in self.names]
-        columns = [np.array(column) for column in zip(*map(as_fields, chosen), strict=True)]
-        order = Action(jnp.asarray(columns[0], jnp.int32), *(jnp.asarray(column) for column in columns[1:]))
-        self.state, measured = play(self.state, order, self.next_bars(self.decision, self.every), self.rules)
+        columns: list[Any] = [np.array(column) for column in zip(*map(as_fields, chosen), strict=True)]
+        order = Action(columns[0].astype(np.int32), *columns[1:])
+        # numpy fields, here and back: the conversation reads single accounts, which is slow on device arrays
+        moved = play(self.state, order, self.next_bars(self.decision, self.every), self.rules)
+        self.state, measured = jax.device_get(moved)
         self.measured.append(measured)
         self.decision, self.asked, self.pending = self.decision + 1, 0, {}
 
     def next_bars(self, decision: int, count: int) -> Market:
         """Return ``count`` traded bars from a decision on, fields ``[bars, episodes]``."""
         first = decision * self.every
-        return of(jnp.asarray(field[:, first : first + count].T) for field in self.traded)
+        return of(field[:, first : first + count].T for field in self.traded)
 
     def score(self) -> Score:
         """Return the verdict; where the conversation was cut short, everything is closed at the next open."""

@@ -12,7 +12,6 @@ from dataclasses import replace
 from statistics import NormalDist
 from typing import NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 
 from evaluators.options.chain import DAYS_PER_YEAR, MAX_LEGS, Holding, Position, Series, Underlying
@@ -100,9 +99,7 @@ def profits(position: Position, underlying: Underlying, shocks: Sequence[Shock])
     columns = _columns(position)
     values = np.asarray(
         risk.revalue(
-            risk.Book(
-                underlying=jnp.zeros(MAX_LEGS, int), **{name: jnp.asarray(column) for name, column in columns.items()}
-            ),
+            risk.Book(underlying=np.zeros(MAX_LEGS, int), **columns),
             spot=np.array([[underlying.spot * (1.0 + shock.spot_change)] for shock in padded]),
             rate=underlying.rate,
             dividend_yield=underlying.dividend_yield,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -151,12 +151,14 @@ def revalue(
 
 
 class _Options(NamedTuple):
-    underlying: jax.Array
-    sign: jax.Array
-    shares: jax.Array
-    strike: jax.Array
-    time_to_expiry: jax.Array
-    volatility: jax.Array
+    """Numpy columns, each one number where a compiled loop reads them."""
+
+    underlying: Any
+    sign: Any
+    shares: Any
+    strike: Any
+    time_to_expiry: Any
+    volatility: Any
 
 
 def _split(book: Book, underlyings: int, dtype: np.dtype) -> tuple[_Options, NDArray[np.floating]]:
@@ -172,8 +174,8 @@ def _split(book: Book, underlyings: int, dtype: np.dtype) -> tuple[_Options, NDA
     np.add.at(stock, index[~is_option], rows["shares"][~is_option].astype(dtype))
     columns = [np.where(rows["is_call"], 1.0, -1.0)]
     columns += [rows[name] for name in ("shares", "strike", "time_to_expiry", "volatility")]
-    options = (jnp.asarray(column[is_option], dtype) for column in columns)
-    return _Options(jnp.asarray(index[is_option]), *options), stock
+    options = (column[is_option].astype(dtype) for column in columns)
+    return _Options(index[is_option], *options), stock
 
 
 def _per_scenario(name: str, value: ArrayLike, scenarios: int, dtype: np.dtype) -> NDArray[np.floating]:

@@ -210,14 +210,24 @@ def test_the_program_answers_over_a2a_with_its_usage() -> None:
     assert reply == Reply("42", Usage(input_tokens=1000, output_tokens=10, cost_usd=2e-3 + 1e-5))
 
 
-@pytest.mark.parametrize("status", [401, 402, 404, 429, 503])
-def test_a_provider_that_goes_away_is_told_as_an_outage_and_what_was_spent_is_counted(status: int) -> None:
-    # the first reply is the look at the endpoint, which no message of a task caused
-    script = [{"content": "OK"}, tool_call("desk__double", "{}"), {"status": status}]
-    with pytest.raises(AgentFailure, match=f"HTTP {status}") as caught:
-        serve_and_ask(script, QUESTION)
-    assert caught.value.kind == "provider_unavailable" and caught.value.unavailable
-    assert caught.value.usage == Usage(input_tokens=1000, output_tokens=10, cost_usd=2e-3 + 1e-5)
+def test_a_provider_that_goes_away_is_told_as_an_outage_and_what_was_spent_is_counted() -> None:
+    """In each way, one after another, so that the agent is also seen to come back."""
+    endpoint = Endpoint([{"content": "OK"}])
+
+    async def run() -> None:
+        async with serving(endpoint.app()) as api, serving(desk()) as tools:
+            env = {"OPENAI_BASE_URL": f"{api}/v1", "OPENAI_API_KEY": "test", "OPENAI_MODEL": "local"}
+            said = json.dumps(QUESTION | {"mcp_servers": {"desk": f"{tools}/mcp"}})
+            async with start("llm", env=env | PRICES) as agent:
+                for status in (401, 402, 404, 429, 503):
+                    endpoint.requests.clear()
+                    endpoint.script = [tool_call("desk__double", "{}"), {"status": status}]
+                    with pytest.raises(AgentFailure, match=f"HTTP {status}") as caught:
+                        await agent.conversation(f"task {status}").send(said, timeout_s=60.0)
+                    assert caught.value.kind == "provider_unavailable" and caught.value.unavailable
+                    assert caught.value.usage == Usage(input_tokens=1000, output_tokens=10, cost_usd=2e-3 + 1e-5)
+
+    asyncio.run(run())
 
 
 def test_a_request_that_the_endpoint_refuses_is_a_failure_of_the_agent() -> None:

@@ -1,19 +1,22 @@
 """An endpoint that is down, refuses key or model, or goes away: through the command line, with real programs."""
 
 import json
-import os
-import subprocess
-import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+
+from engine.tool_access import ToolAccess
+from mcp_servers.access import new_key
+from tests.engine.command_line import here, program
 
 CONFIG = """
 name: tiny
 datasets: [{type: synthetic, limit: 6}]
 execution: {backend: serial, ports: auto, concurrency: 1}
 """
+NO_SERVERS = ToolAccess({}, new_key(), {}), "none"
+"""For commands in this process: the model calls no tool."""
 PRICES = {"OPENAI_INPUT_PRICE": "3.2", "OPENAI_OUTPUT_PRICE": "10"}
 
 
@@ -66,17 +69,6 @@ def config(tmp_path):
     return path
 
 
-def traderbench(*arguments, **environment):
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
-    return subprocess.run(
-        [sys.executable, "-m", "engine.cli", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=280,
-        env=clean | environment,
-    )
-
-
 def error_of(done):
     (line,) = [row for row in done.stderr.splitlines() if row.startswith("traderbench: error")]
     return line
@@ -86,7 +78,7 @@ def error_of(done):
 def test_a_refused_key_or_model_ends_the_run_before_it_begins(config, tmp_path, status, remedy):
     with Endpoint(answers=0, status=status) as endpoint:
         options = ("--agent", "builtin:llm", "--model", "m", "--base-url", endpoint.url, "--out", tmp_path / "run")
-        done = traderbench("run", config, *options)
+        done = here("run", config, *options)
         assert (done.returncode, done.stdout, endpoint.served) == (69, "", 1)
     line = error_of(done)
     assert f"model 'm' at {endpoint.url}/: HTTP {status} (no such model or key); {remedy}" in line
@@ -95,7 +87,7 @@ def test_a_refused_key_or_model_ends_the_run_before_it_begins(config, tmp_path, 
 
 def test_an_endpoint_that_is_down_ends_the_run_before_it_begins(config, tmp_path):
     options = ("--agent", "builtin:llm", "--out", tmp_path / "run")
-    done = traderbench("run", config, *options, OPENAI_MODEL="m", OPENAI_BASE_URL="http://127.0.0.1:9/v1")
+    done = here("run", config, *options, OPENAI_MODEL="m", OPENAI_BASE_URL="http://127.0.0.1:9/v1")
     assert done.returncode == 69
     assert "model 'm' at http://127.0.0.1:9/v1/: no connection" in error_of(done)
     assert not (tmp_path / "run").exists()
@@ -103,13 +95,13 @@ def test_an_endpoint_that_is_down_ends_the_run_before_it_begins(config, tmp_path
 
 def test_a_forgotten_model_and_a_budget_without_prices_are_asked_for(config, tmp_path):
     options = ("--agent", "builtin:llm", "--base-url", "http://127.0.0.1:9/v1", "--out", tmp_path / "run")
-    done = traderbench("run", config, *options)
+    done = here("run", config, *options)
     assert done.returncode == 2
     assert error_of(done).endswith("no model is named; give --model NAME, or set OPENAI_MODEL")
-    done = traderbench("run", config, *options, "--model", "m", "--max-cost-usd", 5)
+    done = here("run", config, *options, "--model", "m", "--max-cost-usd", 5)
     assert done.returncode == 2
     assert "set OPENAI_INPUT_PRICE and OPENAI_OUTPUT_PRICE" in error_of(done)
-    done = traderbench("run", config, "--agent", "builtin:quant", "--model", "m")
+    done = here("run", config, "--agent", "builtin:quant", "--model", "m")
     assert done.returncode == 2 and "--model and --base-url are for --agent builtin:llm" in error_of(done)
     assert not (tmp_path / "run").exists()
 
@@ -119,7 +111,7 @@ def test_a_provider_that_goes_away_stops_the_run_and_a_retry_finishes_it(config,
     out = tmp_path / "run"
     with Endpoint(answers=3) as endpoint:
         options = ("--agent", "builtin:llm", "--model", "m", "--base-url", endpoint.url, "--out", out, "--json")
-        done = traderbench("run", config, *options, **PRICES)
+        done = program("run", config, *options, **PRICES)
         result = json.loads(done.stdout)
         states = [task["state"] for task in result["tasks"]]
         assert done.returncode == result["exit_status"] == 69
@@ -127,9 +119,9 @@ def test_a_provider_that_goes_away_stops_the_run_and_a_retry_finishes_it(config,
         assert states == ["failed"] * 2 + ["agent_unavailable"] * 3 + ["not_run"]
         assert "not available for 3 tasks in a row" in error_of(done) and "--retry-errors" in error_of(done)
         assert result["cost_usd"] == pytest.approx(2 * 0.0033)
-        assert traderbench("report", out).returncode == 76
+        assert here("report", out).returncode == 76
         endpoint.answers = 10**6
-        done = traderbench("resume", out, "--retry-errors", "--json", **PRICES)
+        done = here("resume", out, "--retry-errors", "--json", servers=NO_SERVERS, **PRICES)
         result = json.loads(done.stdout)
         assert done.returncode == 0, done.stderr
         assert [task["state"] for task in result["tasks"]] == ["failed"] * 6
@@ -143,17 +135,17 @@ def test_a_run_stays_within_its_budget(config, tmp_path):
     out = tmp_path / "run"
     with Endpoint() as endpoint:
         options = ("--agent", "builtin:llm", "--model", "m", "--base-url", endpoint.url, "--out", out)
-        done = traderbench("run", config, *options, "--max-cost-usd", "0.001", **PRICES)
+        done = here("run", config, *options, "--max-cost-usd", "0.001", servers=NO_SERVERS, **PRICES)
         assert done.returncode == 76
         assert "the budget of $0.001 (limits.max_cost_usd) is spent: $0.0033; 5 of 6 tasks not run" in error_of(done)
         assert error_of(done).endswith(f"go on with: traderbench resume {out} --max-cost-usd MORE")
         assert "cost: $0.0033" in done.stdout
-        again = traderbench("report", out, "--json")
+        again = here("report", out, "--json")
         assert json.loads(again.stdout)["go_on"] == f"traderbench resume {out} --max-cost-usd MORE"
-        done = traderbench("resume", out, **PRICES)
+        done = here("resume", out, **PRICES)
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (76, "", 1)
         assert "resume " + str(out) + " --max-cost-usd MORE" in error_of(done)
         assert endpoint.served == 2
-        done = traderbench("resume", out, "--max-cost-usd", "1", "--json", **PRICES)
+        done = here("resume", out, "--max-cost-usd", "1", "--json", servers=NO_SERVERS, **PRICES)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["cost_usd"] == pytest.approx(6 * 0.0033)

@@ -56,9 +56,13 @@ def test_the_published_weighting_fails_the_same_rules(simulated: dict[str, dict[
 
 @pytest.mark.shared_data
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", ["perp", "sky1241", "stress_windows", "perp_1m"])
-def test_on_real_windows_of_any_interval_the_same_holds(shared_data: Path, folder: str) -> None:
-    assert_valid(validate_crypto(shared_data / "crypto" / folder, windows=48, repeats=6))
+@pytest.mark.parametrize(
+    ("folder", "repeats"),
+    [("perp", 3), ("sky1241", 6), ("stress_windows", 3), ("perp_1m", 3)],  # noisy windows want more random policies
+    ids=["perp", "sky1241", "stress_windows", "perp_1m"],
+)
+def test_on_real_windows_of_any_interval_the_same_holds(shared_data: Path, folder: str, repeats: int) -> None:
+    assert_valid(validate_crypto(shared_data / "crypto" / folder, windows=48, repeats=repeats))
 
 
 def test_the_same_seed_gives_the_same_numbers() -> None:

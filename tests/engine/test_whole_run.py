@@ -1,21 +1,26 @@
-"""Whole runs through the command line: real agents over A2A, real MCP servers, a real store."""
+"""Whole runs through the command line: real agents over A2A, real MCP servers, a real store.
+
+Runs that prove something about their processes are programs with tool servers of their own; the others are commands in
+this process that share one set of servers.
+"""
 
 import base64
 import json
-import os
 import re
 import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from engine import services
+from engine.config import ExecutionConfig
 from engine.store import Store
 from evaluators.contract import SECTIONS
+from tests.engine.command_line import TRADERBENCH, here, program
 
 CONFIG = """
 name: small
@@ -27,7 +32,6 @@ datasets:
   - {type: professional, limit: 3}
 execution: {backend: serial, ports: auto, concurrency: 2}
 """
-TRADERBENCH = (sys.executable, "-m", "engine.cli")
 
 
 @pytest.fixture(scope="module")
@@ -38,34 +42,50 @@ def config(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def played(config, tmp_path_factory):
-    """Return the result and the folder of a run, played once for the whole file."""
+def servers():
+    """Yield six tool servers for the runs that need not start their own: that costs more than most runs."""
+    with services.tool_servers(ExecutionConfig(backend="serial", ports="auto")) as up:
+        yield up
+
+
+@pytest.fixture(scope="module")
+def played(config, servers, tmp_path_factory):
+    """Return the result and the folder of a run with an agent, played once for the whole file: null's by a program."""
     runs = {}
 
-    def play(agent, *, seed=42):
-        if (agent, seed) not in runs:
+    def play(agent):
+        if agent not in runs:
             out = tmp_path_factory.mktemp("runs") / agent
-            runs[agent, seed] = (
-                run_json("run", config, "--agent", f"builtin:{agent}", "--seed", seed, "--out", out),
-                out,
-            )
-        return runs[agent, seed]
+            own = {"by": program} if agent == "null" else {"servers": servers}
+            runs[agent] = run_json("run", config, "--agent", f"builtin:{agent}", "--out", out, **own), out
+        return runs[agent]
 
     return play
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """Return the results and the folders of two runs of the default config, by Ray and in one process."""
+    path, folder = Path(__file__).parents[2] / "configs" / "quick.yaml", tmp_path_factory.mktemp("quick")
+    runs = {}
+    for backend, chosen in {"ray": (), "serial": ("--backend", "serial")}.items():
+        out = folder / backend
+        runs[backend] = run_json("run", path, "--out", out, "--ports", "auto", *chosen, by=program), out
+    return runs
 
 
 def copied(out, tmp_path):
     return Path(shutil.copytree(out, tmp_path / "copy"))
 
 
-def traderbench(*arguments, status=0):
-    done = subprocess.run([*TRADERBENCH, *map(str, arguments)], capture_output=True, text=True)
+def traderbench(*arguments, status=0, by=here, **options):
+    done = by(*arguments, **options)
     assert done.returncode == status, done.stderr[-2000:]
     return done
 
 
-def run_json(*arguments):
-    return json.loads(traderbench(*arguments, "--json").stdout)
+def run_json(*arguments, **options):
+    return json.loads(traderbench(*arguments, "--json", **options).stdout)
 
 
 def comparable(result):
@@ -105,12 +125,6 @@ def test_the_quant_agent_lies_between_the_null_family_and_the_oracle(played):
     assert 10.0 < result["overall"]["score"] < 95.0
 
 
-def test_the_same_seed_gives_the_same_run(played, config, tmp_path):
-    result, _ = played("quant")
-    again = run_json("run", config, "--out", tmp_path / "again")
-    assert comparable(again) == comparable(result)
-
-
 def test_tasks_belong_to_the_seed_and_never_to_the_agent(played, config):
     ids = [task["id"] for task in played("quant")[0]["tasks"]]
     assert [task["id"] for task in played("null")[0]["tasks"]] == ids
@@ -118,8 +132,8 @@ def test_tasks_belong_to_the_seed_and_never_to_the_agent(played, config):
     assert set(ids).isdisjoint(task["id"] for task in other)
 
 
-def start(config, out, *arguments):
-    command = [*TRADERBENCH, "run", str(config), "--out", str(out), "--concurrency", "1", *arguments]
+def start(*arguments):
+    command = [*TRADERBENCH, *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
 
 
@@ -154,22 +168,35 @@ def wait_until_gone(pids):
     return [pid for pid in pids if is_alive(pid)]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda n: n.name)
-def test_a_stopped_run_resumes_to_the_table_of_an_uninterrupted_one(played, config, tmp_path, number):
-    whole, _ = played("quant")
-    out = tmp_path / "stopped"
-    process = start(config, out)
-    wait_for_cells(out, 2, process)
+def stop(process, number):
+    """Send the signal; return the exit status, once nothing of the run is left."""
     children = descendants(process.pid)
     process.send_signal(number)
-    _, errors = process.communicate()
+    process.communicate()
     assert wait_until_gone(children) == []
-    assert process.returncode == (-9 if number == signal.SIGKILL else 130), errors
+    return process.returncode
+
+
+@pytest.mark.slow
+def test_a_run_that_is_stopped_and_then_killed_resumes_to_the_table_of_an_uninterrupted_one(
+    played, config, servers, tmp_path
+):
+    whole, _ = played("quant")
+    out = tmp_path / "stopped"
+    process = start("run", config, "--out", out, "--concurrency", "1")
+    wait_for_cells(out, 2, process)
+    in_use = traderbench("resume", out, status=75)
+    assert in_use.stderr.strip() == f"traderbench: error: {out} is in use by another traderbench process"
+    assert stop(process, signal.SIGINT) == 130
     with Store.open(out) as store:
-        assert 2 <= len(store.finished()) < len(whole["tasks"])
-    resumed = run_json("resume", out)
-    assert comparable(resumed) == comparable(whole)
+        stopped = len(store.finished())
+    assert 2 <= stopped < len(whole["tasks"]) - 2
+    process = start("resume", out)
+    wait_for_cells(out, stopped + 2, process)
+    assert stop(process, signal.SIGKILL) == -9
+    with Store.open(out) as store:
+        assert stopped + 2 <= len(store.finished()) < len(whole["tasks"])
+    assert comparable(run_json("resume", out, servers=servers)) == comparable(whole)
 
 
 def test_report_and_rescore_work_from_the_store_alone(played, tmp_path):
@@ -200,25 +227,13 @@ def test_rescore_finds_relative_transforms_from_any_working_directory(tmp_path, 
     )
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     monkeypatch.chdir(home)
-    result = run_json("run", "c.yaml", "--agent", "builtin:null", "--out", "run")
+    result = run_json("run", "c.yaml", "--agent", "builtin:null", "--out", "run", by=program)
     assert result["tasks"][0]["state"] != "infra_unavailable"
     monkeypatch.chdir(elsewhere)
-    rescored = run_json("rescore", "../home/run")
+    rescored = run_json("rescore", "../home/run", by=program)
     assert rescored["changed"] == []
     assert comparable(rescored) == comparable(result)
-    assert comparable(run_json("resume", "../home/run")) == comparable(result)
-
-
-def test_a_run_folder_in_use_is_one_clear_line(config, tmp_path):
-    out = tmp_path / "run"
-    process = start(config, out, "--agent", "builtin:quant")
-    try:
-        wait_for_cells(out, 1, process)
-        done = traderbench("resume", out, status=75)
-        assert done.stderr.strip() == f"traderbench: error: {out} is in use by another traderbench process"
-    finally:
-        os.killpg(process.pid, signal.SIGINT)
-        process.communicate()
+    assert comparable(run_json("resume", "../home/run", by=program)) == comparable(result)
 
 
 def test_an_unreachable_agent_is_one_clear_line_and_leaves_no_run_behind(config, tmp_path):
@@ -326,10 +341,10 @@ def test_a_spent_budget_asks_for_a_larger_one_before_anything_is_started(played,
     assert line.endswith(f"go on with: traderbench resume {out} --max-cost-usd MORE")
 
 
-def test_resume_refuses_another_agent(played, tmp_path):
+def test_resume_refuses_another_agent(played, servers, tmp_path):
     out = copied(played("null")[1], tmp_path)
     without_a_result(out)
-    done = traderbench("resume", out, "--agent", "builtin:echo", status=2)
+    done = traderbench("resume", out, "--agent", "builtin:echo", status=2, servers=servers)
     assert "agent.digest" in done.stderr
 
 
@@ -370,14 +385,17 @@ def test_a_tool_grant_tells_the_agent_neither_the_seed_nor_the_config(played):
 
 @pytest.mark.ray
 @pytest.mark.slow
-def test_the_first_run_of_a_newcomer_shows_every_section_and_calls_all_six_servers(tmp_path):
-    quick = Path(__file__).parents[2] / "configs" / "quick.yaml"
-    result = run_json("run", quick, "--out", tmp_path / "run", "--ports", "auto")
+def test_the_first_run_of_a_newcomer_shows_every_section_and_calls_all_six_servers(quick):
+    result, out = quick["ray"]
     assert set(result["sections"]) == set(SECTIONS)
     assert result["overall"]["total"] >= 20
     assert min(section["total"] for section in result["sections"].values()) >= 3
     assert result["unscored"] == 0
     assert min(result["tool_calls"].values()) >= 1, result["tool_calls"]
-    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["config"]["execution"]["backend"] == "ray"
-    serial = run_json("run", quick, "--out", tmp_path / "serial", "--ports", "auto", "--backend", "serial")
-    assert comparable(serial) == comparable(result)
+    assert json.loads((out / "manifest.json").read_text())["config"]["execution"]["backend"] == "ray"
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_run_on_either_backend(quick):
+    assert comparable(quick["serial"][0]) == comparable(quick["ray"][0])

@@ -239,7 +239,7 @@ def test_every_category_and_template_is_drawn_before_one_comes_again() -> None:
 
 
 def test_a_template_with_nothing_new_left_asks_again_on_another_date() -> None:
-    cases = cases_of("original-figure", 120)
+    cases = cases_of("original-figure", 50)
     texts = [case.task.question for case in cases]
     assert len(set(texts)) > 20
     assert len(set(texts)) < len(texts)

@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,10 +27,10 @@ class Tally:
     outcomes: dict[str, Counter[str]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
-    def add(self, name: str, outcome: str, why: str) -> None:
+    def add(self, name: str, outcome: str, why: Callable[[], str]) -> None:
         self.outcomes.setdefault(name, Counter())[outcome] += 1
         if outcome in (SILENT, UNCLEAR):
-            self.faults.append(f"{outcome}: {name}: {why}")
+            self.faults.append(f"{outcome}: {name}: {why()}")
 
     def total(self, outcome: str | None = None) -> int:
         return sum(sum(c.values()) if outcome is None else c[outcome] for c in self.outcomes.values())
@@ -70,16 +71,16 @@ def _once(case: Case, rng: Random, tally: Tally, short: bool) -> None:
 
 
 def _expect_right(case: Case, right: dict[str, Any], given: dict[str, Any], tally: Tally, how: str) -> None:
-    shown = f"{how}: {_shown(given)}"
     try:
         answer = case.function(**given)
         fine = bool(case.check(right, _plain(answer)))
         if fine and how == "as Series":
             fine = _labels_kept(case, given, answer)
     except Exception as error:
-        tally.add(case.name, UNCLEAR, f"{shown}: right arguments gave {type(error).__name__}: {str(error)[:300]}")
+        said = f"right arguments gave {type(error).__name__}: {str(error)[:300]}"
+        tally.add(case.name, UNCLEAR, lambda: f"{how}: {_shown(given)}: {said}")
         return
-    tally.add(case.name, RIGHT if fine else SILENT, f"{shown} -> {_brief(answer)}")
+    tally.add(case.name, RIGHT if fine else SILENT, lambda: f"{how}: {_shown(given)} -> {_brief(answer)}")
 
 
 def _expect_missing(case: Case, arguments: dict[str, Any], rng: Random, tally: Tally) -> None:
@@ -92,7 +93,10 @@ def _expect_missing(case: Case, arguments: dict[str, Any], rng: Random, tally: T
     holed = arguments[name].copy()
     place = int(rng.integers(holed.size))
     holed.flat[place] = np.nan
-    shown = f"NaN at {place} of {name}: {_shown(arguments)}"
+
+    def shown() -> str:
+        return f"NaN at {place} of {name}: {_shown(arguments)}"
+
     try:
         answer = case.function(**{**arguments, name: holed})
     except Exception as error:
@@ -103,7 +107,8 @@ def _expect_missing(case: Case, arguments: dict[str, Any], rng: Random, tally: T
     missing = (
         all(np.isnan(leaf[place]) for leaf in leaves) if elementwise else any(np.isnan(leaf).any() for leaf in leaves)
     )
-    tally.add(case.name, RIGHT if missing or case.name in SEEN_AS_UNKNOWN else SILENT, f"{shown} -> {_brief(answer)}")
+    right = missing or case.name in SEEN_AS_UNKNOWN
+    tally.add(case.name, RIGHT if right else SILENT, lambda: f"{shown()} -> {_brief(answer)}")
 
 
 SEEN_AS_UNKNOWN = {
@@ -136,22 +141,26 @@ def _expect_error(case: Case, arguments: dict[str, Any], rng: Random, tally: Tal
         if others:
             arguments = {**arguments, **others}
             value = pd.Series(arguments[name], index=[2, 1, 0])
-    shown = f"{name} = {_brief(value)}"
+
+    def shown() -> str:
+        return f"{name} = {_brief(value)}"
+
     try:
         answer = case.function(**{**arguments, name: value})
     except Exception as error:
         _judge_error(case, name, error, tally, shown)
         return
-    tally.add(case.name, SILENT, f"{shown} -> {_brief(answer)}")
+    tally.add(case.name, SILENT, lambda: f"{shown()} -> {_brief(answer)}")
 
 
-def _judge_error(case: Case, name: str, error: Exception, tally: Tally, shown: str) -> None:
+def _judge_error(case: Case, name: str, error: Exception, tally: Tally, shown: Callable[[], str]) -> None:
     clear = (
         isinstance(error, ValueError)
         and (name.split("_")[0] in str(error) or "unknown" in str(error))
         and len(str(error)) < 400
     )
-    tally.add(case.name, CLEAR if clear else UNCLEAR, f"{shown}: {type(error).__name__}: {str(error)[:200]}")
+    said = f"{type(error).__name__}: {str(error)[:200]}"
+    tally.add(case.name, CLEAR if clear else UNCLEAR, lambda: f"{shown()}: {said}")
 
 
 def _leaves(answer: Any) -> list[Any]:

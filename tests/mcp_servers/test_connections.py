@@ -17,7 +17,8 @@ import pytest
 from mcp_servers import access, connections, intake, messages, toolset
 from mcp_servers.access import Grant
 from mcp_servers.app import build_app
-from mcp_servers.host import guarded, run_in_thread
+from mcp_servers.embedded import run_in_thread
+from mcp_servers.host import guarded
 from mcp_servers.setting import bind
 
 KEY = access.new_key()

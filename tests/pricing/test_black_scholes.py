@@ -108,8 +108,8 @@ def test_gradients_flow_to_second_order_and_agree_with_the_closed_forms():
         return black_scholes.price(**dict(zip(names, values, strict=True)), is_call=False)
 
     values = tuple(OPTION.values())
-    gradient = jax.grad(price, argnums=tuple(range(6)))(*values)
-    hessian = jax.hessian(price, argnums=(0, 4))(*values)
+    gradient = jax.jit(jax.grad(price, argnums=tuple(range(6))))(*values)
+    hessian = jax.jit(jax.hessian(price, argnums=(0, 4)))(*values)
     g = black_scholes.all_greeks(**OPTION, is_call=False)
     first = (g.delta, g.dual_delta, -g.theta, g.rho, g.vega, g.dividend_rho)
     np.testing.assert_allclose(gradient, first, rtol=1e-12)

@@ -109,7 +109,7 @@ def test_gradients_in_the_parameters_are_slopes() -> None:
     def value(*parameters: float) -> jax.Array:
         return heston.price(**_market(), parameters=heston.Parameters(*parameters)).sum()
 
-    slopes = jax.grad(value, argnums=(0, 1, 2, 3, 4))(*SETS[0])
+    slopes = jax.jit(jax.grad(value, argnums=(0, 1, 2, 3, 4)))(*SETS[0])
     for i, slope in enumerate(slopes):
         up, down = list(SETS[0]), list(SETS[0])
         up[i], down[i] = up[i] + 1e-5, down[i] - 1e-5
