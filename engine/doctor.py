@@ -151,11 +151,19 @@ def _store(folder: Path) -> Check:
         with Store.open(folder, read_only=True) as store:
             problems = store.check()
             finished, total = len(store.finished()), len(store.manifest()["tasks"])
+            logged = store.is_logged
     except TraderBenchError as error:
         return Check("store", "error", str(error))
     if problems:
         return Check("store", "error", "; ".join(problems))
-    return Check("store", "ok", f"{folder}: {finished} of {total} tasks finished, every hash right")
+    found = f"{folder}: {finished} of {total} tasks finished, every hash right"
+    if not logged:
+        return Check(
+            "store",
+            "warning",
+            f"{found}; the run began before commits were logged: lost ones and a changed manifest go unnoticed",
+        )
+    return Check("store", "ok", found)
 
 
 def worst(checks: list[Check]) -> State:
