@@ -26,7 +26,18 @@ class Check(NamedTuple):
 
 def diagnose(*, agent: str | None = None, store: Path | None = None) -> list[Check]:
     """Return every finding; ``agent`` and ``store`` add a look at an agent's card and at a run folder."""
-    checks = [_python(), _packages(), *_ports(), _ray(), _data(), _sandbox(), _accelerator(), _native(), _browser()]
+    checks = [
+        _python(),
+        _packages(),
+        *_ports(),
+        _ray(),
+        _data(),
+        _sandbox(),
+        _agent_user(),
+        _accelerator(),
+        _native(),
+        _browser(),
+    ]
     if agent is not None:
         checks.append(asyncio.run(_agent(agent)))
     if store is not None:
@@ -99,6 +110,15 @@ def _sandbox() -> Check:
         reason = sandbox.selftest().reason
         return Check("sandbox", "warning", f"refused here: {reason}; tasks that need it have no score")
     return Check("sandbox", "ok", tier)
+
+
+def _agent_user() -> Check:
+    """Say whether an agent that we start could read the run's folder."""
+    from engine import builtin_agents
+
+    user = builtin_agents.user_of("quant")
+    hint = "" if user.is_apart else "; they can read what you can, so let a stranger's agent run elsewhere"
+    return Check("agent user", "warning" if os.geteuid() == 0 and not user.is_apart else "ok", user.text + hint)
 
 
 def _accelerator() -> Check:

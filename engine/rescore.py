@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from engine import build, report, results
+from engine import build, report, results, run_folder
 from engine.config import parse
 from engine.errors import ConfigError
 from engine.execute import replay
@@ -34,7 +34,8 @@ def rescore(folder: Path) -> dict[str, Any]:
         played = [record for record in stored if record["state"] != "not_run"]
         fresh = {record["task_id"]: replay(cases[record["task_id"]], record) for record in played}
         records = [fresh.get(record["task_id"], record) for record in stored]
-        report.write(folder, manifest, records)
+        with run_folder.writing(folder, f"make room, then: traderbench rescore {folder}"):
+            report.write(folder, manifest, records)
     changed = [
         {"id": old["task_id"], "before": old["value"], "after": new["value"]}
         for old, new in zip(stored, records, strict=True)

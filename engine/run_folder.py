@@ -16,6 +16,20 @@ LEDGER = "ledger.sqlite"
 MANIFEST = "manifest.json"
 LOCK = "lock"
 BLOBS = "transcripts"
+RUNS = Path("runs")
+"""Where runs and sweeps go that are given no folder, seen from the working directory."""
+
+
+def make(folder: Path, *, mode: int = 0o777) -> None:
+    """Make a folder, where there is none yet; the folder of all runs is its owner's alone."""
+    if folder.parent == RUNS:
+        RUNS.mkdir(mode=durable.OWNER_ONLY_FOLDER, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True, mode=mode)
+
+
+def is_open(folder: Path) -> bool:
+    """Return whether a folder exists that other users may list or enter."""
+    return folder.is_dir() and bool(folder.stat().st_mode & 0o077)
 
 
 def refuse_used(folder: Path) -> None:
@@ -54,13 +68,16 @@ def remove(folder: Path, *names: str) -> None:
 
 @contextlib.contextmanager
 def writing(folder: Path, way_on: str) -> Iterator[None]:
-    """Turn a failure to write into one line that says what to do."""
+    """Write for the owner alone, and turn a failure to write into one line that says what to do."""
+    before = os.umask(0o777 & ~durable.OWNER_ONLY_FOLDER)
     try:
         yield
     except OSError as error:
         raise WriteFailed(f"{folder} cannot be written: {error.strerror}; {way_on}") from error
     except sqlite3.DatabaseError as error:
         raise WriteFailed(f"{folder} cannot be written: {error}; {way_on}") from error
+    finally:
+        os.umask(before)
 
 
 def in_use(folder: Path) -> bool:

@@ -90,7 +90,7 @@ class Store:
         """Start a run in an empty or new folder; a folder that holds a run already is refused."""
         try:
             # the manifest tells the seed: for the owner alone
-            folder.mkdir(parents=True, exist_ok=True, mode=durable.OWNER_ONLY_FOLDER)
+            run_folder.make(folder, mode=durable.OWNER_ONLY_FOLDER)
         except OSError as error:
             raise ConfigError(f"--out {folder}: {error.strerror}") from error
         run_folder.refuse_used(folder)

@@ -6,6 +6,7 @@ import time
 from functools import partial
 from typing import Any
 
+from mcp_servers.secrecy import deny_inspection
 from mcp_servers.setting import ServerStartError, Setting, bind
 
 REBIND_TIMEOUT_S = 5.0
@@ -20,6 +21,7 @@ class ToolServerActor:
         from mcp_servers.host import allow_many_connections, run_in_thread, web_config
         from mcp_servers.warm_up import WarmUp
 
+        deny_inspection()
         allow_many_connections()
         self._status: dict[str, Any] = {}
         warming = WarmUp([name])
