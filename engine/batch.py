@@ -253,7 +253,7 @@ def finish(store: Store, stop: TraderBenchError | None = None) -> dict[str, Any]
     from engine import report
 
     manifest, records = store.manifest(), results.all_records(store)
-    with run_folder.writing(store.folder, f"make room, then: traderbench report {store.folder}"):
+    with run_folder.writing(store.folder, f"mend that, then: traderbench report {store.folder}"):
         report.write(store.folder, manifest, records)
     found = results.summary(manifest, records)
     status = 0 if found["complete"] else RunIncomplete.exit_status

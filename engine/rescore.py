@@ -34,7 +34,7 @@ def rescore(folder: Path) -> dict[str, Any]:
         played = [record for record in stored if record["state"] != "not_run"]
         fresh = {record["task_id"]: replay(cases[record["task_id"]], record) for record in played}
         records = [fresh.get(record["task_id"], record) for record in stored]
-        with run_folder.writing(folder, f"make room, then: traderbench rescore {folder}"):
+        with run_folder.writing(folder, f"mend that, then: traderbench rescore {folder}"):
             report.write(folder, manifest, records)
     changed = [
         {"id": old["task_id"], "before": old["value"], "after": new["value"]}

@@ -95,7 +95,7 @@ class Store:
             raise ConfigError(f"--out {folder}: {error.strerror}") from error
         run_folder.refuse_used(folder)
         raw = json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False).encode()
-        with run_folder.writing(folder, "make room, or name another folder with --out"):
+        with run_folder.writing(folder, "mend that, or name another folder with --out"):
             store = cls(folder, fresh=True)
             try:
                 store._log = CommitLog.begin(folder / commit_log.NAME, hashlib.sha256(raw).hexdigest())
@@ -117,7 +117,7 @@ class Store:
         """
         if not (folder / MANIFEST).is_file():
             raise ConfigError(f"{folder} holds no run (no {MANIFEST} in it)")
-        with run_folder.writing(folder, f"then: traderbench resume {folder}"):
+        with run_folder.writing(folder, f"mend that, then: traderbench resume {folder}"):
             store = cls(folder, read_only=read_only)
             try:
                 store._open_log()
@@ -220,7 +220,7 @@ class Store:
             Name of the result, as :meth:`retriable` told it, that this attempt replaces: a retry on request. Where
             another result stands in the cell by then, that one stays. The replaced one stays among the attempts.
         """
-        with run_folder.writing(self.folder, f"make room, then: traderbench resume {self.folder}"):
+        with run_folder.writing(self.folder, f"mend that, then: traderbench resume {self.folder}"):
             blob = self._put_blob(record)
             state, reason, task_id = record["state"], record["reason"], record["task_id"]
             commit = Commit(key, position, task_id, state, reason, blob, over, time.time())

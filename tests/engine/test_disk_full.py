@@ -13,11 +13,11 @@ import sys
 
 import pytest
 
-from engine import cli, durable
+from engine import cli, durable, report
 from engine.errors import ConfigError, WriteFailed
 from engine.store import SCHEMA_WITH_LOG, Store
 
-MANIFEST = {"schema": SCHEMA_WITH_LOG, "run_id": "r", "tasks": [{"text": "x" * 6000}]}
+MANIFEST = {"schema": SCHEMA_WITH_LOG, "run_id": "r", "tasks": [], "text": "x" * 6000}
 MINE = (
     "name: full\ndatasets: [{type: synthetic, limit: 3}]\nexecution: {backend: serial, ports: auto, concurrency: 1}\n"
 )
@@ -46,7 +46,7 @@ def test_a_start_without_room_is_one_line_and_the_folder_can_be_run_into_again(t
         Store.create(run, MANIFEST)
     assert refused.value.exit_status == 74
     assert str(refused.value).startswith(f"{run} cannot be written: ")
-    assert str(refused.value).endswith("; make room, or name another folder with --out")
+    assert str(refused.value).endswith("; mend that, or name another folder with --out")
     with Store.create(run, MANIFEST) as store:
         assert store.commit(key="k", position=0, record=record(0))
         assert store.check() == []
@@ -83,7 +83,7 @@ def test_a_disk_that_fills_up_in_mid_run_loses_no_acknowledged_commit(tmp_path, 
     run = tmp_path / "run"
     acknowledged = set()
     with Store.create(run, MANIFEST) as store:
-        with room_for(room), pytest.raises(WriteFailed, match=f"make room, then: traderbench resume {run}$"):
+        with room_for(room), pytest.raises(WriteFailed, match=f"mend that, then: traderbench resume {run}$"):
             for number in range(1000):
                 store.commit(key=f"k{number}", position=number, record=record(number))
                 acknowledged.add(f"k{number}")
@@ -146,29 +146,14 @@ def test_an_empty_folder_that_may_not_be_written_is_one_line(tmp_path, monkeypat
         Store.create(tmp_path / "run", MANIFEST)
 
 
-def test_a_report_without_room_is_one_line_and_is_written_afterwards(tmp_path, capsys):
-    (tmp_path / "full").mkdir()
-    with Store.create(tmp_path / "run", MANIFEST | FOR_A_REPORT):
-        pass
-    with room_for(1000):
-        status = cli.main(["report", str(tmp_path / "run")])
-    assert (status, capsys.readouterr().err) == (
-        74,
-        f"traderbench: error: {tmp_path / 'run'} cannot be written: File too large; make room, then: traderbench "
-        f"report {tmp_path / 'run'}\n",
+def test_a_report_without_room_is_one_line(tmp_path, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    Store.create(tmp_path / "run", MANIFEST).close()
+    monkeypatch.setattr(report, "write", full)
+    assert cli.main(["report", str(tmp_path / "run")]) == 74
+    assert capsys.readouterr().err == (
+        f"traderbench: error: {tmp_path / 'run'} cannot be written: No space left on device; mend that, then: "
+        f"traderbench report {tmp_path / 'run'}\n"
     )
-    assert not (tmp_path / "run" / "report.html").exists()
-
-
-FOR_A_REPORT = {
-    "tasks": [],
-    "config": {"name": "c", "weights": {"crypto_trading": 1.0}},
-    "seed": 1,
-    "agent": {"name": "a", "digest": "d", "spec": "builtin:null"},
-    "created_at": "2026-01-01T00:00:00+00:00",
-    "versions": {},
-    "data_hashes": {},
-    "sandbox_tier": "none",
-    "platform": "Linux",
-    "command": [],
-}
