@@ -29,7 +29,7 @@ with local_ray(num_cpus=1):
 INTRUDER = """
 import os, sys
 os.environ["RAY_AUTH_MODE"] = sys.argv[2]
-os.environ["RAY_AUTH_TOKEN"] = "0" * 64
+os.environ |= {"RAY_AUTH_TOKEN": "0" * 64, "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 try:
     import ray
     ray.init(address=sys.argv[1], log_to_driver=False, logging_level=50)
