@@ -7,7 +7,10 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 OUT, ERRORS = 1, 2
 _results: TextIO | None = None
@@ -21,11 +24,11 @@ def results() -> TextIO:
 class _Forgiving(io.FileIO):
     """A stream of remarks: what cannot be written is lost, and the work goes on."""
 
-    def write(self, text: object, /) -> int:
+    def write(self, text: Buffer, /) -> int:
         try:
-            return super().write(text)  # type: ignore[arg-type]
+            return super().write(text)
         except OSError:
-            return len(text)  # type: ignore[arg-type]
+            return memoryview(text).nbytes
 
 
 @contextlib.contextmanager
