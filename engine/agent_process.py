@@ -31,6 +31,7 @@ def launch(
     folder: Path,
     log: Path,
     output: Path | None = None,
+    user: int | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start the Python interpreter with ``arguments``; return at once.
 
@@ -44,6 +45,8 @@ def launch(
         Its working directory.
     log, output
         Files that standard error and standard output go to; both go to ``log`` when ``output`` is None.
+    user
+        Number of the user, and of its only group, that the child becomes; None: ours.
     """
     with log.open("wb") as errors, (output or log).open("ab") as printed:
         return subprocess.Popen(
@@ -54,6 +57,9 @@ def launch(
             cwd=folder,
             env=dict(environment),
             start_new_session=True,
+            user=user,
+            group=user,
+            extra_groups=None if user is None else [],
         )
 
 

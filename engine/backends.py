@@ -11,6 +11,7 @@ from engine.config import RunConfig
 from engine.execute import execute, unavailable
 from engine.oracle import Oracle
 from engine.tool_access import ToolAccess
+from mcp_servers.secrecy import deny_inspection
 
 
 class Backend(Protocol):
@@ -63,7 +64,7 @@ class RayBackend:
     ) -> None:
         import ray
 
-        actor = ray.remote(num_cpus=0, max_restarts=3, max_task_retries=0)(Worker)
+        actor = ray.remote(num_cpus=0, max_restarts=3, max_task_retries=0)(PrivateWorker)
         arguments = (config.model_dump(mode="json"), run_id, agent_url, agent_digest, tools)
         self._actors: list[Any] = [actor.remote(*arguments) for _ in range(workers)]
         self._next = 0
@@ -122,3 +123,11 @@ class Worker:
 
     def _no_agent(self, position: int, reason: str) -> dict[str, Any]:
         return unavailable(self._made.cells[position].case.task, reason, whose="agent")
+
+
+class PrivateWorker(Worker):
+    """A worker in a process of its own, which other programs of the same user cannot look into."""
+
+    def __init__(self, *arguments: Any) -> None:
+        deny_inspection()
+        super().__init__(*arguments)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine import agent_client, budget, build, results, services
+from engine import agent_client, budget, build, interrupts, results, run_folder, services
 from engine.backends import Backend, RayBackend, SerialBackend, WorkerLost
 from engine.budget import Budget, BudgetSpent
 from engine.build import Cell, Plan
@@ -26,8 +25,6 @@ from engine.store import Store, was_seen
 from engine.tool_access import ToolAccess
 
 RAY_WORKERS = 2
-RUNS = Path("runs")
-"""Where runs go that are given no folder, seen from the working directory."""
 
 
 class Interrupted(TraderBenchError):
@@ -76,7 +73,7 @@ def start_run(
         command that plays what is missing, or None) and ``exit_status``.
     """
     run_id = new_run_id(config)
-    folder = out or RUNS / run_id
+    folder = out or run_folder.RUNS / run_id
     return asyncio.run(_guarded(_start(config, agent, folder, run_id, progress, environment or {}), folder))
 
 
@@ -115,11 +112,11 @@ def resume_run(
 
 
 async def _guarded(work: Any, folder: Path) -> Any:
-    """Run ``work`` so that SIGINT and SIGTERM end it cleanly: workers stopped, commits finished, lock released."""
+    """Run ``work`` so that a signal ends it cleanly: workers stopped, commits finished, lock released."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
     if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in interrupts.wanted():
             loop.add_signal_handler(number, task.cancel)
     try:
         return await task
@@ -137,6 +134,8 @@ async def _start(
     if out.exists() and not out.is_dir():
         raise ConfigError(f"--out {out}: this is a file; name a new or empty folder")
     _check_agent(config, agent, environment)
+    if run_folder.is_open(out):
+        progress.stage(f"{out} can be listed by other users; the files of the run in it are yours alone")
     progress.stage(f"drawing tasks of {config.name}, seed {config.sampling.seed}, for the run folder {out}")
     cases = build.checked_cases(config)
     async with _set_up(config, agent, progress, environment) as setup:
@@ -199,8 +198,8 @@ def refuse_changes(manifest: dict[str, Any], made: Plan, agent: agent_client.Age
 
 
 def new_run_id(config: RunConfig) -> str:
-    """Return a fresh name for a run."""
-    return f"{config.name}-{config.sampling.seed}-{secrets.token_hex(4)}".replace(" ", "-").lower()
+    """Return a fresh name for a run; it tells no seed, because other users can list the folder of runs."""
+    return f"{config.name}-{secrets.token_hex(4)}".replace(" ", "-").lower()
 
 
 @contextlib.asynccontextmanager
@@ -209,7 +208,7 @@ async def _set_up(
 ) -> AsyncIterator[Setup]:
     """Bring up the agent, then the tool servers; take them down in reverse."""
     async with contextlib.AsyncExitStack() as stack:
-        progress.stage(f"connecting to the agent {agent}")
+        progress.stage(f"connecting to the agent {agent}{services.told_about(agent)}")
         connected, url = await stack.enter_async_context(services.connected_agent(agent, environment))
         progress.stage(f"starting the MCP servers ({config.execution.backend} backend)")
         tools, tier = stack.enter_context(services.tool_servers(config.execution))
@@ -255,7 +254,8 @@ def finish(store: Store, stop: TraderBenchError | None = None) -> dict[str, Any]
     from engine import report
 
     manifest, records = store.manifest(), results.all_records(store)
-    report.write(store.folder, manifest, records)
+    with run_folder.writing(store.folder, f"mend that, then: traderbench report {store.folder}"):
+        report.write(store.folder, manifest, records)
     found = results.summary(manifest, records)
     status = 0 if found["complete"] else RunIncomplete.exit_status
     status = stop.exit_status if stop else status

@@ -18,13 +18,12 @@ from engine.errors import ConfigError
 from engine.execute import Limits
 from engine.sampling import data_hash, derive_seed, draw
 from engine.score import redistribute
-from engine.store import digest
+from engine.store import SCHEMA_WITH_LOG, digest
 from evaluators import registry
 from evaluators.contract import Case, Task
 from mcp_servers.access import Grant
 
 PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "pandas", "ray", "a2a-sdk", "mcp", "pydantic")
-MANIFEST_SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ def working_directory(stored: Mapping[str, Any]) -> Iterator[None]:
 def manifest(made: Plan, *, run_id: str, agent: dict[str, Any], sandbox_tier: str) -> dict[str, Any]:
     """Return the run record: resolved config, versions, data hashes, seed, tasks."""
     return {
-        "schema": MANIFEST_SCHEMA,
+        "schema": SCHEMA_WITH_LOG,
         "run_id": run_id,
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "config": made.config.model_dump(mode="json"),

@@ -1,7 +1,8 @@
 """The agents that ship with the project, each in a process of its own and spoken to over A2A like a stranger's.
 
-A built-in agent gets an empty environment and an empty home: no key, no seed and no path of the harness. It ends with
-the process that started it, even when that one is killed.
+A built-in agent gets an empty environment and an empty home: no key, no seed and no path of the harness. Where we are
+root it is another user (:mod:`engine.agent_user`). It ends with the process that started it, even when that one is
+killed.
 """
 
 from __future__ import annotations
@@ -10,16 +11,17 @@ import asyncio
 import os
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from engine import agent_process, shipped
+from engine import agent_process, agent_user, shipped
 from engine.agent_client import A2AAgent, connect
 from engine.agent_failure import AgentFailure
+from engine.agent_user import AgentUser
+from mcp_servers import scratch
 
 LOG = "agent.log"
 START_ATTEMPTS = 3
@@ -85,9 +87,19 @@ def command(name: str, *, host: str, port: int, arguments: Sequence[str] = ()) -
     return [program, "--host", host, "--port", str(port), *row.arguments, *arguments]
 
 
+def user_of(name: str) -> AgentUser:
+    """Return the user that the agent ``name`` runs as."""
+    return agent_user.choose(locate_programs() / lookup(name).program / "__main__.py")
+
+
 @asynccontextmanager
 async def start(
-    name: str, *, port: int | None = None, env: Mapping[str, str] | None = None, arguments: Sequence[str] = ()
+    name: str,
+    *,
+    port: int | None = None,
+    env: Mapping[str, str] | None = None,
+    arguments: Sequence[str] = (),
+    apart: bool = True,
 ) -> AsyncIterator[A2AAgent]:
     """Run the built-in agent ``name`` while the block runs; yield it connected.
 
@@ -101,6 +113,8 @@ async def start(
         Environment variables added to the nearly empty environment of the agent.
     arguments
         More flags for the program.
+    apart
+        Whether it becomes another user where that can be; False for an agent that writes into a folder of ours.
 
     Raises
     ------
@@ -110,9 +124,12 @@ async def start(
         When the agent does not come up in time; the message ends with the last line that it wrote.
     """
     row = lookup(name)
-    with tempfile.TemporaryDirectory(prefix="traderbench-agent-") as home:
-        environment = _environment(home, row, env or {})
-        process, agent = await _bring_up(name, port, environment, arguments, Path(home))
+    user = user_of(name).number if apart else None
+    with scratch.folder("traderbench-agent-") as home:
+        if user is not None:
+            os.chown(home, user, user)
+        environment = _environment(str(home), row, env or {})
+        process, agent = await _bring_up(name, port, environment, arguments, home, user)
         try:
             yield agent
         finally:
@@ -121,7 +138,7 @@ async def start(
 
 
 async def _bring_up(
-    name: str, port: int | None, environment: dict[str, str], arguments: Sequence[str], home: Path
+    name: str, port: int | None, environment: dict[str, str], arguments: Sequence[str], home: Path, user: int | None
 ) -> tuple[subprocess.Popen[bytes], A2AAgent]:
     # Between finding a free port and listening on it another process can take it: then the next one is tried.
     for attempt in range(START_ATTEMPTS):
@@ -131,6 +148,7 @@ async def _bring_up(
             environment=environment,
             folder=home,
             log=home / LOG,
+            user=user,
         )
         try:
             return process, await _connect_when_up(process, chosen, home, lookup(name).start_timeout_s)

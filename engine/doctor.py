@@ -26,7 +26,18 @@ class Check(NamedTuple):
 
 def diagnose(*, agent: str | None = None, store: Path | None = None) -> list[Check]:
     """Return every finding; ``agent`` and ``store`` add a look at an agent's card and at a run folder."""
-    checks = [_python(), _packages(), *_ports(), _ray(), _data(), _sandbox(), _accelerator(), _native(), _browser()]
+    checks = [
+        _python(),
+        _packages(),
+        *_ports(),
+        _ray(),
+        _data(),
+        _sandbox(),
+        _agent_user(),
+        _accelerator(),
+        _native(),
+        _browser(),
+    ]
     if agent is not None:
         checks.append(asyncio.run(_agent(agent)))
     if store is not None:
@@ -101,6 +112,15 @@ def _sandbox() -> Check:
     return Check("sandbox", "ok", tier)
 
 
+def _agent_user() -> Check:
+    """Say whether an agent that we start could read the run's folder."""
+    from engine import builtin_agents
+
+    user = builtin_agents.user_of("quant")
+    hint = "" if user.is_apart else "; they can read what you can, so let a stranger's agent run elsewhere"
+    return Check("agent user", "warning" if os.geteuid() == 0 and not user.is_apart else "ok", user.text + hint)
+
+
 def _accelerator() -> Check:
     import jax
 
@@ -151,11 +171,19 @@ def _store(folder: Path) -> Check:
         with Store.open(folder, read_only=True) as store:
             problems = store.check()
             finished, total = len(store.finished()), len(store.manifest()["tasks"])
+            logged = store.is_logged
     except TraderBenchError as error:
         return Check("store", "error", str(error))
     if problems:
         return Check("store", "error", "; ".join(problems))
-    return Check("store", "ok", f"{folder}: {finished} of {total} tasks finished, every hash right")
+    found = f"{folder}: {finished} of {total} tasks finished, every hash right"
+    if not logged:
+        return Check(
+            "store",
+            "warning",
+            f"{found}; the run began before commits were logged: lost ones and a changed manifest go unnoticed",
+        )
+    return Check("store", "ok", found)
 
 
 def worst(checks: list[Check]) -> State:

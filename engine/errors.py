@@ -45,6 +45,12 @@ class ServiceUnavailable(TraderBenchError):
     exit_status = 71
 
 
+class WriteFailed(TraderBenchError):
+    """Results cannot be written: the disk is full, read-only or out of order, or too many files are open."""
+
+    exit_status = 74
+
+
 class RunFolderBusy(TraderBenchError):
     """Another process works in the run folder."""
 

@@ -8,12 +8,12 @@ import logging
 import os
 import secrets
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 from engine.errors import ServiceUnavailable
+from mcp_servers import scratch
 
 
 @contextlib.contextmanager
@@ -28,7 +28,7 @@ def local_ray(*, num_cpus: int | None = None) -> Iterator[None]:
     if "ray" in sys.modules and sys.modules["ray"].is_initialized():
         yield
         return
-    with tempfile.TemporaryDirectory(prefix="tb-ray-", ignore_cleanup_errors=True) as folder, _settings(Path(folder)):
+    with scratch.folder("tb-ray-") as folder, _settings(folder):
         import ray
 
         try:
@@ -41,7 +41,8 @@ def local_ray(*, num_cpus: int | None = None) -> Iterator[None]:
                     include_dashboard=False,
                     logging_level=logging.ERROR,
                     log_to_driver=False,
-                    _temp_dir=folder,
+                    # Ray lets everybody write into its folder; nobody else gets as far as this one
+                    _temp_dir=str(folder / "r"),
                 )
         except Exception as error:
             raise ServiceUnavailable(f"Ray did not start: {' '.join(str(error).split())[:300]}") from error
@@ -59,10 +60,11 @@ def _secret() -> str:
 
 @contextlib.contextmanager
 def _settings(folder: Path) -> Iterator[None]:
-    """Make Ray ask for a secret of this process: whoever can join a Ray can run code as its owner.
+    """Make Ray ask for a secret of this process, and listen to this machine alone.
 
-    Ray reads the settings when it is imported and when it starts its processes. The folder, and so the file with the
-    secret, is readable by this user alone. The environment is put back afterwards.
+    Whoever can join a Ray can run code as its owner. Ray reads the settings when it is imported and when it starts its
+    processes. The folder, and so the file with the secret, is readable by this user alone. The environment is put back
+    afterwards.
     """
     path = folder / "token"
     path.touch(mode=0o600)
@@ -71,6 +73,8 @@ def _settings(folder: Path) -> Iterator[None]:
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN_PATH": str(path),
         "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+        # despite its name the one setting that puts every port of a Ray on the loopback address
+        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
         "RAY_USAGE_STATS_ENABLED": "0",
     }
     before = {name: os.environ.get(name) for name in settings}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine import build, report, results
+from engine import build, report, results, run_folder
 from engine.config import parse
 from engine.errors import ConfigError
 from engine.execute import replay
@@ -36,7 +36,8 @@ def rescore(folder: Path) -> dict[str, Any]:
         played = [record for record in stored if record["state"] != "not_run"]
         fresh = {record["task_id"]: replay(_as_played(cases, record), record) for record in played}
         records = [fresh.get(record["task_id"], record) for record in stored]
-        report.write(folder, manifest, records)
+        with run_folder.writing(folder, f"mend that, then: traderbench rescore {folder}"):
+            report.write(folder, manifest, records)
     changed = [
         {"id": old["task_id"], "before": old["value"], "after": new["value"]}
         for old, new in zip(stored, records, strict=True)

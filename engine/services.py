@@ -82,6 +82,14 @@ def check_agent(spec: str, environment: Mapping[str, str] | None = None) -> None
         )
 
 
+def told_about(spec: str) -> str:
+    """Return what a run says about the agent it starts: as which user, where that is not another one than ours."""
+    if not spec.startswith(BUILTIN) or spec == Oracle.name:
+        return ""
+    user = builtin_agents.user_of(spec)
+    return "" if user.is_apart else f"; {user.text}"
+
+
 @contextlib.contextmanager
 def tool_servers(settings: ExecutionConfig) -> Iterator[tuple[ToolAccess, str]]:
     """Yield the access to the six tool servers, up for the length of the body, and the sandbox tier.

@@ -1,13 +1,15 @@
 """The record of a run: a SQLite ledger and content-addressed transcripts in one folder.
 
 An attempt is durable once :meth:`Store.commit` returns: blob to a temporary name, fsync, rename, fsync of the folder,
-then one transaction in the ledger. The first commit of a cell wins and every attempt is kept, so running a cell twice
-(after a crash, on a lost worker) has the effect of running it once.
+one line in the log of commits, fsync, then one transaction in the ledger. The first commit of a cell wins and every
+attempt is kept, so running a cell twice (after a crash, on a lost worker) has the effect of running it once.
+
+A run that is opened is compared with its log (:mod:`engine.commit_log`): what was acknowledged and is gone is an error,
+never a reason to play it again.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -19,12 +21,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from engine.errors import ConfigError, RunFolderBusy, StoreCorrupt
+from engine import commit_log, durable, run_folder
+from engine.commit_log import Attempt, Cell, Commit, CommitLog
+from engine.errors import ConfigError, StoreCorrupt
+from engine.run_folder import BLOBS, LEDGER, MANIFEST
 
-LEDGER = "ledger.sqlite"
-MANIFEST = "manifest.json"
-LOCK = "lock"
-BLOBS = "transcripts"
+SCHEMA_WITH_LOG = 2
+"""``schema`` of the manifest of a run that keeps a log of commits; runs before it have none and are not compared."""
+
+REBUILD = f"Move {LEDGER}* away, and traderbench resume writes it again from {commit_log.NAME}"
+
+DISK_ERRORS = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+"""SQLite's errors that speak of the disk and not of the ledger's content."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS cells (
@@ -66,10 +74,17 @@ class Store:
     Use :meth:`create` for a new run and :meth:`open` for an existing one; both are context managers that hold the lock.
     """
 
-    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
+    def __init__(self, folder: Path, *, read_only: bool = False, fresh: bool = False) -> None:
         self.folder = folder
-        self._lock = None if read_only else _hold_lock(folder)
+        self._read_only = read_only
+        self._log: CommitLog | None = None
+        self._lock = None if read_only else run_folder.hold_lock(folder)
         try:
+            if fresh:
+                run_folder.remove_leftovers(folder)
+            self._rebuilds = not read_only and not (folder / LEDGER).exists()
+            if self._rebuilds:
+                run_folder.remove(folder, f"{LEDGER}-wal", f"{LEDGER}-shm")
             self._ledger = _connect(folder / LEDGER, read_only=read_only)
         except BaseException:
             self.close()
@@ -80,24 +95,98 @@ class Store:
         """Start a run in an empty or new folder; a folder that holds a run already is refused."""
         try:
             # the manifest tells the seed: for the owner alone
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            run_folder.make(folder, mode=durable.OWNER_ONLY_FOLDER)
         except OSError as error:
             raise ConfigError(f"--out {folder}: {error.strerror}") from error
-        if (folder / MANIFEST).exists():
-            raise ConfigError(f"{folder} already holds a run; resume it with: traderbench resume {folder}")
-        foreign = [path.name for path in folder.iterdir() if path.name not in (LOCK, LEDGER, BLOBS)]
-        if foreign:
-            raise ConfigError(f"--out {folder}: the folder holds other files ({foreign[0]}); name a new or empty one")
-        store = cls(folder)
-        _write_durably(folder / MANIFEST, json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False).encode())
+        run_folder.refuse_used(folder)
+        raw = json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False).encode()
+        with run_folder.writing(folder, "mend that, or name another folder with --out"):
+            store = cls(folder, fresh=True)
+            try:
+                store._log = CommitLog.begin(folder / commit_log.NAME, hashlib.sha256(raw).hexdigest())
+                durable.write_file(folder / MANIFEST, raw)
+            except BaseException:
+                store.close()
+                raise
         return store
 
     @classmethod
     def open(cls, folder: Path, *, read_only: bool = False) -> Store:
-        """Open an existing run."""
+        """Open an existing run.
+
+        Raises
+        ------
+        StoreCorrupt
+            When something that was acknowledged is gone, or the manifest is not the one that the run began with; where
+            ``read_only`` is set, :meth:`check` tells instead.
+        """
         if not (folder / MANIFEST).is_file():
             raise ConfigError(f"{folder} holds no run (no {MANIFEST} in it)")
-        return cls(folder, read_only=read_only)
+        with run_folder.writing(folder, f"mend that, then: traderbench resume {folder}"):
+            store = cls(folder, read_only=read_only)
+            try:
+                store._open_log()
+            except BaseException:
+                store.close()
+                raise
+        return store
+
+    def _open_log(self) -> None:
+        path = self.folder / commit_log.NAME
+        if not path.exists() and self.manifest().get("schema", 1) < SCHEMA_WITH_LOG:
+            return
+        self._log = CommitLog(path)
+        if self._read_only:
+            return
+        for damage in self._damages():
+            raise StoreCorrupt(damage)
+        self._log.cut_torn_line()
+        run_folder.remove_torn(self.folder)
+        for blob in self._log.unnamed(self._blobs()):
+            self._log.add_unfinished(blob)
+        self._catch_up(self._log)
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether lost commits and a changed manifest can be noticed; not in runs that began before the log was."""
+        return self._log is not None
+
+    def _damages(self) -> Iterator[str]:
+        """Yield how the folder differs from what was acknowledged, one line each; nothing where there is no log."""
+        if self._log is None:
+            return
+        if hashlib.sha256((self.folder / MANIFEST).read_bytes()).hexdigest() != self._log.manifest:
+            yield (
+                f"{self.folder / MANIFEST} was changed after the run began; restore it, or start a new run for another "
+                "seed, other weights or other limits"
+            )
+        # a crash leaves the last commit on its way to the ledger, and a run that goes on may commit between two looks
+        looks_on = self._read_only and run_folder.in_use(self.folder)
+        attempts, cells = self._rows()
+        stored = self._blobs()
+        log = CommitLog(self._log.path)
+        on_the_way = len(log.commits) if self._rebuilds or looks_on else 1
+        if found := commit_log.difference(log.commits, attempts, cells, on_the_way=on_the_way):
+            yield f"{self.folder / LEDGER}: {found}. {REBUILD}"
+        if (number := len(log.unnamed(stored))) > 1:
+            yield (
+                f"{log.path}: {number} transcripts belong to no commit in it; a crash leaves one at most, so commits "
+                "were lost; restore the folder from a copy"
+            )
+
+    def _rows(self) -> tuple[list[Attempt], dict[str, Cell]]:
+        """Return the ledger's attempts and results, of one moment."""
+        self._query("BEGIN")
+        try:
+            attempts = self._query("SELECT key, task_id, state, blob FROM attempts ORDER BY id")
+            cells = self._query("SELECT key, position, task_id, state, blob FROM cells")
+        finally:
+            self._query("COMMIT")
+        return [Attempt(*row) for row in attempts], {key: Cell(*rest) for key, *rest in cells}
+
+    def _blobs(self) -> set[str]:
+        """Return the names of the transcripts in the folder."""
+        return {path.name.partition(".")[0] for path in (self.folder / BLOBS).glob("??/*.json.zz")}
 
     def __enter__(self) -> Store:
         return self
@@ -136,13 +225,30 @@ class Store:
             Name of the result, as :meth:`retriable` told it, that this attempt replaces: a retry on request. Where
             another result stands in the cell by then, that one stays. The replaced one stays among the attempts.
         """
-        blob = self._put_blob(record)
-        now, state, task_id = time.time(), record["state"], record["task_id"]
+        with run_folder.writing(self.folder, f"mend that, then: traderbench resume {self.folder}"):
+            blob = self._put_blob(record)
+            state, reason, task_id = record["state"], record["reason"], record["task_id"]
+            commit = Commit(key, position, task_id, state, reason, blob, over, time.time())
+            if self._log is None:
+                return self._apply(commit)
+            self._log.add(commit)
+            return self._catch_up(self._log)
+
+    def _catch_up(self, log: CommitLog) -> bool:
+        """Tell the ledger what it does not know yet; return whether the last of it became its cell's result."""
+        filled = False
+        for commit in log.commits[self.attempts() :]:
+            filled = self._apply(commit)
+        return filled
+
+    def _apply(self, commit: Commit) -> bool:
+        """Write a commit into the ledger; return whether it became its cell's result."""
+        key, position, task_id, state, reason, blob, over, now = commit
         with self._ledger:
             self._ledger.execute("BEGIN IMMEDIATE")
             self._ledger.execute(
                 "INSERT INTO attempts (key, task_id, state, reason, blob, at) VALUES (?, ?, ?, ?, ?, ?)",
-                (key, task_id, state, record["reason"], blob, now),
+                (key, task_id, state, reason, blob, now),
             )
             if state == "infra_unavailable":
                 return False
@@ -186,12 +292,7 @@ class Store:
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the result of each finished cell, in playing order."""
         for blob, task_id in self._query("SELECT blob, task_id FROM cells ORDER BY position"):
-            record = self._get_blob(blob)
-            if record.get("task_id") != task_id:
-                raise StoreCorrupt(
-                    f"{self.folder}: the ledger's row of {task_id!r} points to another task's transcript"
-                )
-            yield record
+            yield self._record_of(blob, task_id)
 
     def tried(self) -> set[str]:
         """Return the keys of the cells with an attempt."""
@@ -221,19 +322,30 @@ class Store:
         return int(next(iter(self._query("SELECT COUNT(*) FROM attempts")))[0])
 
     def check(self) -> list[str]:
-        """Check the ledger and every transcript's hash; return what is wrong, one line each."""
+        """Compare ledger, log and every transcript; return what is wrong, one line each."""
         problems = [row[0] for row in self._query("PRAGMA integrity_check") if row[0] != "ok"]
-        for (blob,) in self._query("SELECT DISTINCT blob FROM attempts"):
+        problems += self._damages()
+        rows = self._query("SELECT blob, task_id FROM attempts UNION SELECT blob, task_id FROM cells")
+        for blob, task_id in rows:
             try:
-                self._get_blob(blob)
+                self._record_of(blob, task_id)
             except StoreCorrupt as error:
                 problems.append(str(error))
         return problems
+
+    def _record_of(self, blob: str, task_id: str) -> dict[str, Any]:
+        """Return the record that a row of the ledger points to."""
+        record = self._get_blob(blob)
+        if record.get("task_id") != task_id:
+            raise StoreCorrupt(f"{self.folder}: the ledger's row of {task_id!r} points to another task's transcript")
+        return record
 
     def _query(self, sql: str) -> list[tuple[Any, ...]]:
         try:
             return self._ledger.execute(sql).fetchall()
         except sqlite3.DatabaseError as error:
+            if _is_of_the_disk(error):
+                raise
             raise StoreCorrupt(f"{self.folder / LEDGER}: {error}") from error
 
     def _blob_path(self, name: str) -> Path:
@@ -244,8 +356,9 @@ class Store:
         name = hashlib.sha256(raw).hexdigest()
         path = self._blob_path(name)
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write_durably(path, zlib.compress(raw))
+            for folder in (path.parent.parent, path.parent):
+                folder.mkdir(exist_ok=True, mode=durable.OWNER_ONLY_FOLDER)
+            durable.write_file(path, zlib.compress(raw))
         return name
 
     def _get_blob(self, name: str) -> dict[str, Any]:
@@ -260,47 +373,30 @@ class Store:
         return value
 
 
-def _hold_lock(folder: Path) -> int:
-    """Take the folder's lock, which dies with the process."""
-    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(handle)
-        raise RunFolderBusy(f"{folder} is in use by another traderbench process") from error
-    return handle
+def _is_of_the_disk(error: sqlite3.DatabaseError) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in DISK_ERRORS
 
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     if read_only and not path.is_file():
         raise StoreCorrupt(f"{path} is missing")
     try:
+        if not path.exists():
+            # the files that SQLite puts beside it take over its mode
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, durable.OWNER_ONLY))
         ledger = sqlite3.connect(path, isolation_level=None, timeout=10.0)
         try:
             ledger.execute("PRAGMA journal_mode=WAL")
             ledger.execute("PRAGMA synchronous=FULL")
             problems = [row[0] for row in ledger.execute("PRAGMA quick_check") if row[0] != "ok"]
             if problems:
-                raise StoreCorrupt(f"{path}: {problems[0]}")
+                raise StoreCorrupt(f"{path}: {problems[0]}. {REBUILD}")
             ledger.executescript(SCHEMA)
         except BaseException:
             ledger.close()
             raise
     except sqlite3.DatabaseError as error:
-        raise StoreCorrupt(f"{path} is not a readable ledger: {error}") from error
+        if _is_of_the_disk(error):
+            raise
+        raise StoreCorrupt(f"{path} is not a readable ledger: {error}. {REBUILD}") from error
     return ledger
-
-
-def _write_durably(path: Path, content: bytes) -> None:
-    """Write so that after a crash the file is either whole or absent."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with open(temporary, "wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(temporary, path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -11,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from engine import run_folder
 from engine.errors import ConfigError
 from engine.sweep_config import SweepConfig, load
 
@@ -138,7 +139,7 @@ def default_folder(config: SweepConfig, *, shards: int) -> Path:
     number = 1
     while True:
         name = f"{config.name}-{config.digest()[:8]}" + (f"-{number}" if number > 1 else "")
-        folder = Path("runs") / name
+        folder = run_folder.RUNS / name
         if len(shard_files(folder / "results")) < shards:
             return folder
         number += 1

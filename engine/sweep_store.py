@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from engine import run_folder
 from engine.errors import ConfigError
 from engine.sweep_config import SweepConfig
 from engine.sweep_shard import Shard
@@ -73,7 +74,7 @@ def open_store(folder: Path, config: SweepConfig, *, shards: int) -> SweepStore:
     elif folder.exists() and any(folder.iterdir()):
         raise ConfigError(f"{folder} is not empty and holds no sweep; give a new folder with --out")
     else:
-        folder.mkdir(parents=True, exist_ok=True)
+        run_folder.make(folder)
         manifest.write_text(json.dumps(wanted, indent=2) + "\n", encoding="utf-8")
     results = folder / "results"
     results.mkdir(exist_ok=True)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from mcp_servers.secrecy import deny_inspection
 from mcp_servers.setting import ServerStartError, Setting, bind
 
 REBIND_TIMEOUT_S = 5.0
@@ -25,6 +26,7 @@ class ToolServerActor:
     def __init__(self, name: str, port: int, channel_port: int, setting: Setting) -> None:
         from mcp_servers.host import allow_many_connections, host_together
 
+        deny_inspection()
         allow_many_connections()
         self._status: dict[str, Any] = {}
         hosted = host_together([name], setting)

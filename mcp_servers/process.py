@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+from mcp_servers.secrecy import deny_inspection
 from mcp_servers.setting import ServerStartError, Setting, bind
 
 START_TIMEOUT_S = 60.0
@@ -54,6 +55,7 @@ async def _serve_until_closed(orders: dict[str, Any], answers: IO[str]) -> None:
 
 def main() -> None:
     """Serve what the first line of standard input asks for, until standard input is closed."""
+    deny_inspection()
     orders = json.loads(sys.stdin.readline())
     # Whatever else prints here goes to the log: nobody reads this pipe after the answer, and a full pipe blocks.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")

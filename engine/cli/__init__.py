@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from engine import __version__, jax_cache
-from engine.errors import TraderBenchError
+from engine import __version__, interrupts, jax_cache
+from engine.cli import streams
+from engine.errors import TraderBenchError, WriteFailed
 
 DESCRIPTION = "Measure AI finance agents: truth by computation, markets that fight back, error bars on every number."
 EXAMPLES = """examples:
@@ -18,6 +21,20 @@ EXAMPLES = """examples:
   traderbench report runs/mine                                    write the report again from the store
   traderbench doctor                                              what works on this machine
 """
+
+
+OUT_OF_ORDER = {
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EFBIG,
+    errno.EROFS,
+    errno.EIO,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EMFILE,
+    errno.ENFILE,
+}
+"""Errors of the machine or of its limits, which no traceback explains any better."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -47,20 +64,41 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status."""
+    with streams.reliable(), interrupts.as_ctrl_c():
+        try:
+            status = _run(arguments)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+            return status
+        except TraderBenchError as error:
+            print(f"traderbench: error: {error}", file=sys.stderr)
+            return error.exit_status
+        except BrokenPipeError:
+            sys.stderr.close()
+            return 141
+        except OSError as error:
+            if error.errno not in OUT_OF_ORDER:
+                raise
+            print(f"traderbench: error: {_in_words(error)}", file=sys.stderr)
+            return WriteFailed.exit_status
+        except KeyboardInterrupt:
+            print("traderbench: stopped", file=sys.stderr)
+            return 130
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     parsed, unknown = build_parser().parse_known_args(arguments)
     if unknown:
         # argparse would send the reader to the help of traderbench, which does not list the command's options
         parsed.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     jax_cache.enable()
-    try:
+    with streams.results_alone() if getattr(parsed, "json", False) else contextlib.nullcontext():
         status: int = parsed.run(parsed)
-        return status
-    except TraderBenchError as error:
-        print(f"traderbench: error: {error}", file=sys.stderr)
-        return error.exit_status
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 141
-    except KeyboardInterrupt:
-        print("traderbench: stopped", file=sys.stderr)
-        return 130
+    return status
+
+
+def _in_words(error: OSError) -> str:
+    """Return what the machine refused, and the limit where it is one that can be raised."""
+    where = f"{error.filename}: " if error.filename else ""
+    hint = "; raise the limit (ulimit -n)" if error.errno == errno.EMFILE else ""
+    return f"{where}{error.strerror}{hint}"

@@ -11,6 +11,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from engine.cli import streams
+
 Commands = Any
 """What ``argparse.ArgumentParser.add_subparsers`` returns; its type is private."""
 
@@ -86,4 +88,4 @@ def add_run_folder(parser: argparse.ArgumentParser) -> None:
 
 def print_json(value: Any) -> None:
     """Print a result for a script: strict JSON, no NaN."""
-    print(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))
+    print(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False), file=streams.results())

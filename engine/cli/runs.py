@@ -115,7 +115,9 @@ def agent_environment(arguments: argparse.Namespace) -> dict[str, str]:
 def run_command(arguments: argparse.Namespace) -> int:
     """Evaluate an agent."""
     from engine import batch, progress
+    from mcp_servers.secrecy import deny_inspection
 
+    deny_inspection()
     config = resolved_config(arguments)
     result = batch.start_run(
         config,
@@ -130,7 +132,9 @@ def run_command(arguments: argparse.Namespace) -> int:
 def resume_command(arguments: argparse.Namespace) -> int:
     """Finish a run."""
     from engine import batch, progress
+    from mcp_servers.secrecy import deny_inspection
 
+    deny_inspection()
     result = batch.resume_run(
         arguments.folder,
         agent=arguments.agent,

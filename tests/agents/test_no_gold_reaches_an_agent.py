@@ -51,7 +51,7 @@ def sent_for(cases: Sequence[Case], record: Path) -> list[str]:
     no_tools = ToolAccess({}, KEY, {})
 
     async def run() -> None:
-        async with start("null", arguments=("--record", str(record))) as agent:
+        async with start("null", arguments=("--record", str(record)), apart=False) as agent:
             for number, case in enumerate(cases):
                 grant = Grant("run", f"task {number}", case.task.as_of, seed=1)
                 playable = Case(replace(case.task, servers=()), case.open)

@@ -60,7 +60,7 @@ def test_the_echo_agent_returns_the_message() -> None:
 
 def test_a_recording_agent_keeps_every_message_it_receives(tmp_path: Path) -> None:
     messages = ['{"type": "question", "question": "größer?"}', "second"]
-    ask("null", *messages, arguments=("--record", str(tmp_path / "received.jsonl")))
+    ask("null", *messages, arguments=("--record", str(tmp_path / "received.jsonl")), apart=False)
     lines = (tmp_path / "received.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["received"] for line in lines] == messages
 

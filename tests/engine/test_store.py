@@ -180,14 +180,20 @@ def test_a_row_that_points_to_another_tasks_transcript_is_found(tmp_path):
     with sqlite3.connect(tmp_path / "run" / "ledger.sqlite") as ledger:
         ledger.execute("UPDATE cells SET blob = (SELECT blob FROM cells WHERE key = 'k1')")
     ledger.close()
-    with Store.open(tmp_path / "run") as store, pytest.raises(StoreCorrupt, match="another task"):
+    with Store.open(tmp_path / "run", read_only=True) as store, pytest.raises(StoreCorrupt, match="another task"):
         list(store.records())
+    with Store.open(tmp_path / "run", read_only=True) as store:
+        assert [line for line in store.check() if "row of 'b' points to another task's transcript" in line]
+    with pytest.raises(StoreCorrupt, match=r"results are not those of the 2 commits"):
+        Store.open(tmp_path / "run")
 
 
 def test_a_corrupt_manifest_is_one_clear_error(tmp_path):
     Store.create(tmp_path / "run", MANIFEST).close()
     (tmp_path / "run" / "manifest.json").write_text('{"run_id": ')
-    with Store.open(tmp_path / "run") as store, pytest.raises(StoreCorrupt, match=r"manifest\.json"):
+    with pytest.raises(StoreCorrupt, match=r"manifest\.json was changed"):
+        Store.open(tmp_path / "run")
+    with Store.open(tmp_path / "run", read_only=True) as store, pytest.raises(StoreCorrupt, match="not readable JSON"):
         store.manifest()
 
 

@@ -9,7 +9,6 @@ import json
 import re
 import shutil
 import signal
-import sqlite3
 import subprocess
 import time
 from pathlib import Path
@@ -309,28 +308,28 @@ def test_a_config_with_a_typo_or_an_unknown_transform_is_one_clear_line(tmp_path
     assert "adversarial" in done.stderr
 
 
-def without_a_result(out):
-    """Take one task's result from a run, so that there is something to play."""
-    with sqlite3.connect(out / "ledger.sqlite") as ledger:
-        ledger.execute("DELETE FROM cells WHERE position = 0")
+def without_a_result(out, tmp_path):
+    """Return a copy of a run that lacks the result of its first task, so that there is something to play."""
+    with Store.open(out) as whole, Store.create(tmp_path / "part", whole.manifest()) as part:
+        keys = {task["task_id"]: task["key"] for task in whole.manifest()["tasks"]}
+        for position, record in enumerate(whole.records()):
+            if position:
+                part.commit(key=keys[record["task_id"]], position=position, record=record)
+    return tmp_path / "part"
 
 
 def test_a_run_with_nothing_left_to_play_is_finished_without_its_agent(played, tmp_path):
     whole, out = played("null")
     out = copied(out, tmp_path)
-    manifest = json.loads((out / "manifest.json").read_text())
-    manifest["agent"]["spec"] = "http://127.0.0.1:9"
-    (out / "manifest.json").write_text(json.dumps(manifest))
     for options in ((), ("--retry-errors",), ("--max-cost-usd", "1")):
-        done = traderbench("resume", out, "--json", *options)
+        done = traderbench("resume", out, "--agent", "http://127.0.0.1:9", "--json", *options)
         assert comparable(json.loads(done.stdout)) == comparable(whole)
         (line,) = done.stderr.splitlines()
         assert line.endswith("] nothing to play: every task has a result")
 
 
 def test_a_spent_budget_asks_for_a_larger_one_before_anything_is_started(played, tmp_path):
-    out = copied(played("null")[1], tmp_path)
-    without_a_result(out)
+    out = without_a_result(played("null")[1], tmp_path)
     with Store.open(out) as store:
         record = next(store.records())
         record |= {"state": "infra_unavailable", "usage": record["usage"] | {"cost_usd": 5.0}}
@@ -342,8 +341,7 @@ def test_a_spent_budget_asks_for_a_larger_one_before_anything_is_started(played,
 
 
 def test_resume_refuses_another_agent(played, servers, tmp_path):
-    out = copied(played("null")[1], tmp_path)
-    without_a_result(out)
+    out = without_a_result(played("null")[1], tmp_path)
     done = traderbench("resume", out, "--agent", "builtin:echo", status=2, servers=servers)
     assert "agent.digest" in done.stderr
 

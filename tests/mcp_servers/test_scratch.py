@@ -1,0 +1,55 @@
+"""Temporary folders: nothing of a killed run stays for ever, and nothing that is in use is taken away."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from mcp_servers import scratch
+
+KILLED = """
+import os
+from mcp_servers import scratch
+with scratch.folder("tb-test-") as folder:
+    (folder / "inside").write_text("x")
+    print(folder, flush=True)
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+
+
+def test_a_folder_is_its_owners_alone_and_goes_at_the_end():
+    with scratch.folder("tb-test-") as folder:
+        assert folder.stat().st_mode & 0o777 == 0o700
+    assert not folder.exists()
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
+    done = subprocess.run([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True)
+    left = Path(done.stdout.strip())
+    assert done.returncode == -9 and (left / "inside").exists()
+    with scratch.folder("tb-test-") as folder:
+        assert os.listdir(tmp_path) == [folder.name]
+
+
+def test_a_folder_in_use_and_one_of_another_name_stay(tmp_path):
+    (tmp_path / "other-1").mkdir()
+    with scratch.folder("tb-test-") as one, scratch.folder("tb-test-") as two:
+        assert one.exists() and two.exists()
+    assert os.listdir(tmp_path) == ["other-1"]
+
+
+def test_a_link_of_the_prefix_is_not_followed(tmp_path):
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "tb-test-link").symlink_to(tmp_path / "precious")
+    with scratch.folder("tb-test-"):
+        pass
+    assert (tmp_path / "precious").is_dir()
