@@ -15,6 +15,8 @@ from pathlib import Path
 from engine.errors import ServiceUnavailable
 from mcp_servers import scratch
 
+START_ATTEMPTS = 3
+
 
 @contextlib.contextmanager
 def local_ray(*, num_cpus: int | None = None) -> Iterator[None]:
@@ -31,6 +33,18 @@ def local_ray(*, num_cpus: int | None = None) -> Iterator[None]:
     with scratch.folder("tb-ray-") as folder, _settings(folder):
         import ray
 
+        _start(folder, num_cpus)
+        try:
+            yield
+        finally:
+            ray.shutdown()
+
+
+def _start(folder: Path, num_cpus: int | None) -> None:
+    """Start Ray; where its processes took longer than the 30 s that Ray gives them (a busy machine), once more."""
+    import ray
+
+    for attempt in range(1, START_ATTEMPTS + 1):
         try:
             with warnings.catch_warnings():
                 # jax warns of every fork in a process with threads; Ray's children become other programs at once
@@ -42,14 +56,13 @@ def local_ray(*, num_cpus: int | None = None) -> Iterator[None]:
                     logging_level=logging.ERROR,
                     log_to_driver=False,
                     # Ray lets everybody write into its folder; nobody else gets as far as this one
-                    _temp_dir=str(folder / "r"),
+                    _temp_dir=str(folder / f"r{attempt}"),
                 )
+            return
         except Exception as error:
-            raise ServiceUnavailable(f"Ray did not start: {' '.join(str(error).split())[:300]}") from error
-        try:
-            yield
-        finally:
             ray.shutdown()
+            if attempt == START_ATTEMPTS:
+                raise ServiceUnavailable(f"Ray did not start: {' '.join(str(error).split())[:300]}") from error
 
 
 @functools.cache

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self
 
-from mcp_servers import access
+from mcp_servers import access, scratch
 from mcp_servers.catalog import SERVERS, spec_of
 from mcp_servers.setting import ServerStartError, Setting, bind
 from mcp_servers.watchdog import Watchdog
@@ -65,12 +65,10 @@ class ServerSet:
         Reason by name of each server that cannot run here; tasks that need it are ``infra_unavailable``.
     """
 
-    def __init__(
-        self, groups: Sequence[ServerGroup], setting: Setting, folder: tempfile.TemporaryDirectory[str] | None
-    ):
+    def __init__(self, groups: Sequence[ServerGroup], setting: Setting, state: ExitStack):
         self._groups = list(groups)
         self._setting = setting
-        self._folder = folder
+        self._state = state
         self._host = setting.public_host or ("127.0.0.1" if setting.host == "0.0.0.0" else setting.host)
         ports = {name: port for group in groups for name, port in group.ports.items()}
         self.ports = {name: ports[name] for name in SERVERS if name in ports}
@@ -122,8 +120,7 @@ class ServerSet:
         self._watchdog.close()
         for group in self._groups:
             group.close()
-        if self._folder is not None:
-            self._folder.cleanup()
+        self._state.close()
 
     def __enter__(self) -> Self:
         return self
@@ -183,25 +180,18 @@ def start_servers(
         raise ValueError(f"backend must be 'ray' or 'process', got {backend!r}")
     for name, port in chosen.items():
         bind(host, port, name=name).close()
-    folder = (
-        None if state_dir else tempfile.TemporaryDirectory(prefix="traderbench-servers-", ignore_cleanup_errors=True)
-    )
-    place = state_dir or Path(folder.name if folder else "")
-    place.mkdir(parents=True, exist_ok=True)
-    setting = Setting(
-        host=host,
-        key=key or access.new_key(),
-        state_dir=place,
-        keep_state=state_dir is not None,
-        public_host=public_host,
-    )
-    try:
+    with ExitStack() as state:
+        place = state_dir or state.enter_context(scratch.folder("traderbench-servers-"))
+        place.mkdir(parents=True, exist_ok=True)
+        setting = Setting(
+            host=host,
+            key=key or access.new_key(),
+            state_dir=place,
+            keep_state=state_dir is not None,
+            public_host=public_host,
+        )
         groups = _ray_groups(chosen, setting) if backend == "ray" else _process_groups(chosen, setting)
-    except BaseException:
-        if folder is not None:
-            folder.cleanup()
-        raise
-    return ServerSet(groups, setting, folder)
+        return ServerSet(groups, setting, state.pop_all())
 
 
 def _process_groups(ports: dict[str, int], setting: Setting) -> list[ServerGroup]:
@@ -216,6 +206,8 @@ def _process_groups(ports: dict[str, int], setting: Setting) -> list[ServerGroup
             return ServerProcess(shares[number], setting, folder / f"process-{number}.log")
         except ServerStartError as error:
             return error
+        except OSError as error:
+            return ServerStartError(f"the tool servers cannot be started: {error}")
 
     with ThreadPoolExecutor(max_workers=len(shares) or 1) as pool:
         return _all_or_none(list(pool.map(start, range(len(shares)))))

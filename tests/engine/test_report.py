@@ -122,8 +122,8 @@ def test_report_table_and_results_tell_what_the_harness_repeated_or_lost(manifes
     repeated = records[0] | {"former": [former], "draw": 2, "tool_log_missing": ["sandbox"], "after_later_data": True}
     rows = [repeated, *records[1:]]
     said = [
-        "1 task played again after a failure of the harness (1 attempt lost a tool server), 1 of them on a market drawn "
-        "afresh",
+        "1 task played again after a failure of the harness (1 attempt lost a tool server), "
+        "1 of them on a market drawn afresh",
         "1 task without a full log of tool calls",
         "1 task played when tools had already served this run later data than the task's date",
     ]
