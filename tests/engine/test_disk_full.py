@@ -25,13 +25,15 @@ MINE = (
 
 @contextlib.contextmanager
 def room_for(number):
-    """Let no file grow beyond ``number`` bytes."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (number, before[1]))
+    """Let no file grow beyond ``number`` bytes; compiled modules are not written, Python would leave them cut."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE), sys.dont_write_bytecode
+    resource.setrlimit(resource.RLIMIT_FSIZE, (number, before[0][1]))
+    sys.dont_write_bytecode = True
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        resource.setrlimit(resource.RLIMIT_FSIZE, before[0])
+        sys.dont_write_bytecode = before[1]
 
 
 def record(number):
@@ -111,7 +113,8 @@ def test_a_failed_write_leaves_no_part_of_a_file_and_a_failed_line_none_of_itsel
 def traderbench(*arguments, room, folder):
     limits = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, -1))\n"
     program = f"{limits}import sys\nfrom engine.cli import main\nsys.exit(main({list(map(str, arguments))!r}))"
-    environment = os.environ | {"TMPDIR": str(folder)}
+    # nobody else shall meet the files that are cut here: compiled modules, compiled kernels
+    environment = os.environ | {"TMPDIR": str(folder), "XDG_CACHE_HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
 
 
