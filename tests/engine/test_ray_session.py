@@ -90,4 +90,4 @@ def test_ray_listens_to_this_machine_alone_in_a_folder_that_nobody_else_enters()
     found = json.loads(done.stdout.splitlines()[-1])
     assert len(found["addresses"]) > 5
     assert set(found["addresses"]) <= LOOPBACK
-    assert (found["mode"], sorted(found["inside"])) == ("0o700", ["r", "token"])
+    assert (found["mode"], sorted(found["inside"])) == ("0o700", ["r1", "token"])
