@@ -310,11 +310,15 @@ async def _play(
     """Play the cells, at most ``concurrency`` at a time; each result is durable before the next one is started."""
     retries = config.execution.infrastructure_retries
 
-    async def play_on() -> None:
-        while True:
-            async with order.next() as cell, gate.enter() as admitted:
-                if cell is None or not admitted:
-                    return
+    async def play_next() -> bool:
+        """Play one more task; return whether there was one."""
+        # the gate first: what waits for room in the budget holds no task that another could play
+        async with gate.enter() as admitted:
+            if not admitted:
+                return False
+            async with order.next() as cell:
+                if cell is None:
+                    return False
 
                 def keep_marked(cell: Cell, record: dict[str, Any]) -> None:
                     later = order.is_after_later_data(cell.case.task)
@@ -323,6 +327,11 @@ async def _play(
                 record = await _attempt(cell, backend, keep_marked, retries=retries, draw=draws.get(cell.key, 1))
                 gate.see(record)
                 progress.advance(record)
+                return True
+
+    async def play_on() -> None:
+        while await play_next():
+            pass
 
     try:
         async with asyncio.TaskGroup() as group:

@@ -139,7 +139,7 @@ def borrowed(out: Path, *, date_order: bool, limit: int) -> tuple[Borrower, dict
     mind = Borrower()
     execution = {"backend": "serial", "ports": "auto", "concurrency": 4, "date_order": date_order}
     datasets = [{"type": "fundamentals", "limit": limit}, {"type": "synthetic", "limit": 6}]
-    with Purple(mind.say) as agent:
+    with mind.web, Purple(mind.say) as agent:
         return mind, run(out, agent.url, datasets, execution=execution)
 
 
