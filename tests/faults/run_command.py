@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from tests.faults import descendants
 
 ROOT = Path(__file__).resolve().parents[2]
 POLL_S = 0.01
+_DOOR = "engine.start" if find_spec("engine.start") else "engine.cli"
+TRADERBENCH = ("-c", f"import sys; from {_DOOR} import main; sys.exit(main())")
+"""What the installed command does, whichever checkout it belongs to."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class RunCommand:
         log: Path,
         environment: Mapping[str, str],
         limits: Callable[[], None] | None = None,
-        launcher: Sequence[str] = ("-m", "engine.cli"),
+        launcher: Sequence[str] = TRADERBENCH,
     ) -> None:
         self._out, self._err = log.with_suffix(".out"), log.with_suffix(".err")
         self._started = time.monotonic()

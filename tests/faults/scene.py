@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from tests.faults import descendants
-from tests.faults.run_command import Ended, RunCommand, attempts, environment, results
+from tests.faults.run_command import TRADERBENCH, Ended, RunCommand, attempts, environment, results
 
 BOUND_S = 420.0
 """Longer than any run of the list takes on a busy machine, with the minute that a hung server costs."""
@@ -108,7 +108,7 @@ class Scene:
         *arguments: str,
         more: Mapping[str, str] = {},
         limits: Callable[[], None] | None = None,
-        launcher: Sequence[str] = ("-m", "engine.cli"),
+        launcher: Sequence[str] = TRADERBENCH,
     ) -> RunCommand:
         """Start any command."""
         self._count += 1
