@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, Self
 
 from mcp_servers import access, scratch
 from mcp_servers.catalog import SERVERS, spec_of
-from mcp_servers.setting import ServerStartError, Setting, bind
+from mcp_servers.setting import ServerStartError, Setting, bind, check_open_files
 from mcp_servers.watchdog import Watchdog
 
 HEAVY = ("sandbox",)
@@ -169,7 +169,7 @@ def start_servers(
     Raises
     ------
     ServerStartError
-        A busy port, or a process that does not come up. Nothing is left running.
+        A busy port, too few open files allowed, or a process that does not come up. Nothing is left running.
     ValueError
         Unknown name, ``ports`` or ``backend``.
     """
@@ -178,6 +178,7 @@ def start_servers(
         raise ValueError(f"ports must be 'fixed' or 'auto', got {ports!r}")
     if backend not in ("ray", "process"):
         raise ValueError(f"backend must be 'ray' or 'process', got {backend!r}")
+    check_open_files()
     for name, port in chosen.items():
         bind(host, port, name=name).close()
     with ExitStack() as state:

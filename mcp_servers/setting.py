@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import resource
 import socket
 from dataclasses import dataclass
 from pathlib import Path
 
 from mcp_servers.access import Grant
+
+MIN_OPEN_FILES = 128
+"""What the servers of a small run have open, twice over. With fewer they fail calls, which an agent would pay for."""
 
 
 class ServerStartError(RuntimeError):
@@ -57,3 +61,13 @@ def bind(host: str, port: int, *, name: str) -> socket.socket:
             "another: traderbench run CONFIG --ports auto, traderbench mcp serve NAME --port N"
         ) from error
     return listener
+
+
+def check_open_files() -> None:
+    """Refuse a limit that would make calls fail in mid-run, with :class:`ServerStartError`."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # RLIM_INFINITY is negative
+    if 0 <= most < MIN_OPEN_FILES:
+        raise ServerStartError(
+            f"the tool servers need {MIN_OPEN_FILES} open files, {most} are allowed; raise the limit (ulimit -Hn)"
+        )

@@ -287,3 +287,9 @@ def test_a_server_that_cannot_be_built_here_is_listed_with_the_reason(monkeypatc
     monkeypatch.setattr(sandbox, "build_server", refuse)
     row = next(row for row in host.describe_servers() if row["name"] == "sandbox")
     assert row["tools"] == [] and row["unavailable"] == "RuntimeError: no tier works on this machine"
+
+
+def test_a_limit_of_open_files_that_calls_would_meet_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("resource.getrlimit", lambda kind: (24, 24))
+    with pytest.raises(ServerStartError, match=r"need 128 open files, 24 are allowed"):
+        start_servers(["risk"], ports="auto")
