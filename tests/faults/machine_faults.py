@@ -170,7 +170,7 @@ def after_the_last_commit(scene: Scene, command: RunCommand) -> bool:
     return scene.after_commits(command, scene.calm.result["overall"]["total"])
 
 
-CPU_ENDED = f"equal or killed by {signal.SIGXCPU.name}, then equal"
+CPU_ENDED = f"equal or killed by {signal.SIGKILL.name}, then equal"
 FAULTS = (
     Fault("disk-full-at-start", FULL, disk_full_at_start),
     Fault("disk-full-in-mid-run", FULL, disk_full(after_a_commit)),
