@@ -48,7 +48,11 @@ def scene(backend: str, calm: FaultFree | None) -> Iterator[Scene]:
     """Yield a new place for one fault."""
     # a short path: Ray makes sockets below it, whose names may have 107 characters
     with tempfile.TemporaryDirectory(prefix="tf-", ignore_cleanup_errors=True) as folder:
-        yield Scene(Path(folder), backend, calm)
+        made = Scene(Path(folder), backend, calm)
+        try:
+            yield made
+        finally:
+            made.kill()
 
 
 def play(faults: Sequence[Fault | AgentFault], calm: FaultFree) -> Iterator[Row]:

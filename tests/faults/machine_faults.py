@@ -17,8 +17,8 @@ from tests.faults.run_command import Ended, RunCommand
 from tests.faults.scene import BOUND_S, NotRun, Scene, ended_by
 
 PLACE_BYTES = 40 * 2**20
-FULL = "74, then equal"
-WARMING, DAY_S = "warming the MCP servers", 86_400
+FULL, STOPPED = "74, then equal", "130, then equal"
+WARMING = "warming the MCP servers"
 FAKETIME = "TRADERBENCH_FAKETIME"
 """Environment variable that names ``libfaketimeMT.so.1`` where it is not in its usual place."""
 USUAL_PLACES = ("/usr/lib/*/faketime/libfaketimeMT.so.1", "/usr/lib/faketime/libfaketimeMT.so.1")
@@ -121,22 +121,20 @@ def faketime() -> Path:
     return found[0]
 
 
-def clock_jumps(seconds: int) -> Callable[[Scene], str]:
-    """Let the wall clock of every process of the run jump in mid-run; the monotonic clock goes on, as it would."""
+def clock_jumps(days: int) -> Callable[[Scene], str]:
+    """Interrupt the run, and resume it with the clocks of all its processes some days off.
+
+    A jump in mid-run cannot be played so: the library moves the monotonic clock as well, which no real jump does, and
+    where it is told not to, ``time.sleep`` fails.
+    """
 
     def inject(scene: Scene) -> str:
-        offset = scene.folder / "offset"
-        offset.write_text("+0")
-        more = {
-            "LD_PRELOAD": str(faketime()),
-            "FAKETIME_TIMESTAMP_FILE": str(offset),
-            "FAKETIME_NO_CACHE": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        }
-        command = scene.start(more=more)
+        more = {"LD_PRELOAD": str(faketime()), "FAKETIME": f"{days:+d}d"}
+        command = scene.start()
         assert scene.after_commits(command, 3), "the run ended before the clock jumped"
-        offset.write_text(f"{seconds:+d}")
-        return scene.finished(command)
+        command.send(signal.SIGINT)
+        status = scene.end(command).status
+        return f"{ended_by(status)}, then {scene.finished(scene.resume(more=more))}"
 
     return inject
 
@@ -170,7 +168,7 @@ def after_the_last_commit(scene: Scene, command: RunCommand) -> bool:
     return scene.after_commits(command, scene.calm.result["overall"]["total"])
 
 
-CPU_ENDED = f"equal or killed by {signal.SIGXCPU.name}, then equal"
+CPU_ENDED = f"equal or killed by {signal.SIGKILL.name}, then equal"
 FAULTS = (
     Fault("disk-full-at-start", FULL, disk_full_at_start),
     Fault("disk-full-in-mid-run", FULL, disk_full(after_a_commit)),
@@ -183,7 +181,8 @@ FAULTS = (
     Fault("descriptors-12", "71 or 74", limited(resource.RLIMIT_NOFILE, 12)),
     Fault("address-space-4-gb", "equal", limited(resource.RLIMIT_AS, 4 * 2**30)),
     Fault("processor-time-5-s", CPU_ENDED, limited(resource.RLIMIT_CPU, 5)),
-    Fault("clock-day-forward", "equal", clock_jumps(DAY_S)),
-    Fault("clock-day-back", "equal", clock_jumps(-DAY_S)),
+    Fault("clock-day-forward", STOPPED, clock_jumps(1)),
+    Fault("clock-day-back", STOPPED, clock_jumps(-1)),
+    Fault("clock-year-back", STOPPED, clock_jumps(-400)),
     Fault("port-in-use", "refused, 71", port_in_use),
 )

@@ -153,6 +153,12 @@ class Scene:
         if not len(keys) == len(set(keys)) == len(played) == total:
             self.complaints.append(f"{len(keys)} results and {len(played)} attempts of {total} cells")
 
+    def kill(self) -> None:
+        """Kill the commands that are still under way: the campaign itself was interrupted."""
+        for command in self._commands:
+            if not command.is_over():
+                command.end(timeout_s=0.0)
+
     def close(self) -> None:
         """End what is still under way and look for what was left."""
         for command in self._commands:

@@ -7,19 +7,22 @@ from collections.abc import Callable
 
 from tests.faults import descendants
 from tests.faults.row import Fault
-from tests.faults.scene import Scene, ended_by
+from tests.faults.scene import BOUND_S, Scene, ended_by
 
 AFTER = 2
 """Commits after which the fault comes, when tasks are under way."""
 Find = Callable[[int], list[int]]
 
 
-def struck(find: Find, number: signal.Signals, *, backend: str | None = None) -> Callable[[Scene], str]:
-    """Send a signal to the processes that ``find`` names in mid-run, and let the run end."""
+def struck(
+    find: Find, number: signal.Signals, *, backend: str | None = None, after: int = AFTER
+) -> Callable[[Scene], str]:
+    """Send a signal to the processes that ``find`` names, as soon as there are any, in mid-run; let the run end."""
 
     def inject(scene: Scene) -> str:
         command = scene.start(execution={"backend": backend or scene.backend})
-        assert scene.after_commits(command, AFTER), "the run ended before its fault"
+        assert scene.after_commits(command, after), "the run ended before its fault"
+        command.wait_until(lambda: bool(find(command.pid)), timeout_s=BOUND_S)
         found = find(command.pid)
         assert descendants.strike(found, number) == len(found) > 0, "no process to strike"
         return scene.finished(command)
@@ -66,6 +69,6 @@ FAULTS = (
     Fault("sandbox-nursery-killed", "equal", struck(nursery, signal.SIGKILL)),
     Fault("sandbox-zygote-killed", "equal", struck(zygote, signal.SIGKILL)),
     Fault("ray-server-killed", "equal", struck(descendants.tool_servers, signal.SIGKILL, backend="ray")),
-    Fault("ray-worker-killed", "equal", struck(one_worker, signal.SIGKILL, backend="ray")),
+    Fault("ray-worker-killed", "equal", struck(one_worker, signal.SIGKILL, backend="ray", after=0)),
     Fault("ray-driver-killed", "killed by SIGKILL, then equal", ray_driver_killed),
 )
