@@ -38,6 +38,7 @@ class DatasetConfig(Record):
     path: str | None = None
     hf_dataset: str | None = None
     task_types: tuple[str, ...] | None = None
+    first: tuple[str, ...] | None = None
     languages: tuple[str, ...] | None = None
     variant: str | None = None
     transforms: tuple[str | dict[str, Any], ...] | None = None

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias
 
 import fixed_income
+import paper_account
 import portfolio
 from deliverables import Work, hand_in, read_form
 from mcp_toolbox import Toolbox
@@ -19,12 +20,14 @@ DESKS: tuple[Desk, ...] = (
     portfolio.option_book,
     portfolio.rebalancing,
     portfolio.value_at_risk,
+    paper_account.trade_costs,
 )
 
 
 async def answer(body: dict[str, Any], toolbox: Toolbox) -> str | None:
     """Return both deliverables of an assignment; None when no desk knows the calculation."""
-    form, context = read_form(str(body.get("question", ""))), context_of(body)
+    # what an account is worth on the day of the assignment hangs on that day, which stands beside the inputs
+    form, context = read_form(str(body.get("question", ""))), {"as_of": body.get("as_of")} | context_of(body)
     if form is None:
         return None
     for desk in DESKS:

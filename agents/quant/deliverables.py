@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from conclusion import verdict
+
 Cell: TypeAlias = str | int | float
 
 
@@ -24,7 +26,8 @@ class Work:
     columns
         Column name -> cells; more columns than are asked for do no harm.
     figures
-        Label -> figure, money and numbers in full units, shares as fractions.
+        Label -> figure, money and numbers in full units, shares as fractions; those that only the rule of the
+        conclusion names belong to them.
     """
 
     columns: Mapping[str, Sequence[Cell]]
@@ -109,7 +112,7 @@ def _memo(form: Form, work: Work, context: Mapping[str, Any]) -> str:
         ),
         "assumptions": "The inputs of the assignment were taken as given, and its conventions for rounding, dates and "
         "signs were applied throughout. Nothing that became known after the date of this memo was used.",
-        "conclusion": f"{verdict(form, work, context)}. This follows from the rule of the assignment.",
+        "conclusion": f"{verdict(form.rules, work.figures, context)}. This follows from the rule of the assignment.",
     }
     parts = [f"## {name}\n{bodies.get(name.lower(), '')}" for name in form.sections]
     return "\n".join([*form.heading, f"Subject: {form.subject}", "", "\n\n".join(parts), ""])
@@ -117,40 +120,3 @@ def _memo(form: Form, work: Work, context: Mapping[str, Any]) -> str:
 
 def _figure(value: float) -> str:
     return f"{value:.0f}" if value == int(value) else f"{value:.6f}" if abs(value) < 100 else f"{value:.2f}"
-
-
-def verdict(form: Form, work: Work, context: Mapping[str, Any]) -> str:
-    """Return the conclusion of a rule ``A if the X exceeds the Y, else B``; empty when it is of another kind."""
-    match = re.match(r"(\w+) if (.+?) exceeds (.+)", form.rules[0]) if len(form.rules) == 2 else None
-    if match is None:
-        return ""
-    left, right = _left_side(match.group(2), work, context), _limit(match.group(2), match.group(3), context)
-    if left is None or right is None:
-        return ""
-    return match.group(1) if left > right else form.rules[1].strip()
-
-
-def _left_side(phrase: str, work: Work, context: Mapping[str, Any]) -> float | None:
-    label = max((label for label in work.figures if label.lower() in phrase.lower()), key=len, default=None)
-    if label is None:
-        return None
-    value = work.figures[label]
-    value = abs(value) if "absolute" in phrase else value
-    return value * float(context["spot"]) if "times the spot" in phrase and "spot" in context else value
-
-
-def _limit(left: str, right: str, context: Mapping[str, Any]) -> float | None:
-    """Return the input whose name shares most words with the right side (and, for ``its limit``, with the left)."""
-    wanted = set(re.findall(r"[a-z]+", f"{right} {left if right.startswith('its') else ''}".lower()))
-    best = max(_numbers(context), key=lambda item: len(wanted & set(item[0].lower().split("_"))), default=("", None))
-    return best[1] if wanted & set(best[0].lower().split("_")) else None
-
-
-def _numbers(data: Mapping[str, Any]) -> list[tuple[str, float]]:
-    found: list[tuple[str, float]] = []
-    for name, value in data.items():
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            found.append((name, float(value)))
-        elif isinstance(value, dict):
-            found += _numbers(value)
-    return found

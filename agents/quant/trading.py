@@ -157,10 +157,6 @@ def _decision(
     }
 
 
-def _scaled(decision: dict[str, Any], factor: float) -> dict[str, Any]:
-    return decision | {"size": round(decision["size"] * factor, 4)}
-
-
 class Trader:
     """Remembers the closes of each conversation and episode; forgets the longest unused beyond ``capacity``."""
 
@@ -168,16 +164,18 @@ class Trader:
         self._closes: dict[tuple[str, str], list[float]] = {}
         self._capacity = capacity
 
-    def reply(self, body: dict[str, Any], conversation: str, size_factor: float = 1.0) -> dict[str, Any]:
-        """Return the reply to a trading message of one or several episodes; sizes are multiplied by the factor."""
+    def reply(self, body: dict[str, Any], conversation: str) -> dict[str, Any]:
+        """Return the reply to a trading message of one or several episodes."""
         if body.get("type") == "trading_decision":
-            return _scaled(self._decide(conversation, "", body.get("state")), size_factor)
+            return self._decide(conversation, "", body.get("state"))
         episodes = [item for item in body.get("episodes", []) if isinstance(item, dict)]
-        decided = [self._decide(conversation, str(item.get("episode")), item.get("state")) for item in episodes]
         return {
             "decisions": [
-                {"episode": item.get("episode"), **_scaled(decision, size_factor)}
-                for item, decision in zip(episodes, decided, strict=True)
+                {
+                    "episode": item.get("episode"),
+                    **self._decide(conversation, str(item.get("episode")), item.get("state")),
+                }
+                for item in episodes
             ]
         }
 

@@ -9,6 +9,7 @@ from importlib import resources
 
 from evaluators.contract import Case, Json, Section
 from evaluators.drawing import chosen, require_known_options, rotation, stream, task_id
+from evaluators.professional.assignment import Template
 from evaluators.professional.assignments import (
     bond_ladder,
     budget_variance,
@@ -54,12 +55,11 @@ class Professional:
     def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
         """Draw ``count`` cases, every template once before any comes again.
 
-        Options: ``task_types`` is a list of template names.
+        Options: ``task_types`` is a list of template names; ``first`` lists those of them with which every round of
+        the templates begins, so that even a short draw has them.
         """
-        names = self._templates(options)
         cases = []
-        for index in range(count):
-            template = TEMPLATES[rotation(names, index=index, name=(self.name, VERSION, seed))]
+        for index, template in enumerate(self._order(options, seed=seed, count=count)):
             name = (self.name, VERSION, seed, template.name, index)
             cases.append(template.case(template.draw(stream(*name)), task_id(*name, show=(0, 3))))
         return cases
@@ -74,8 +74,18 @@ class Professional:
             digest.update(f"{name}\n".encode() + folder.joinpath(name).read_bytes())
         return digest.hexdigest()
 
+    def _order(self, options: Mapping[str, Json], *, seed: int, count: int) -> list[Template]:
+        names = self._templates(options)
+        first = chosen(options, "first", names) if "first" in options else ()
+        order: list[str] = []
+        while len(order) < count:
+            places = range(len(order), len(order) + len(names))
+            drawn = [rotation(names, index=place, name=(self.name, VERSION, seed)) for place in places]
+            order += sorted(drawn, key=lambda name: name not in first)
+        return [TEMPLATES[name] for name in order[:count]]
+
     def _templates(self, options: Mapping[str, Json]) -> tuple[str, ...]:
-        require_known_options(options, ("task_types",))
+        require_known_options(options, ("task_types", "first"))
         return chosen(options, "task_types", tuple(TEMPLATES))
 
 

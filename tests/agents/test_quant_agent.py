@@ -256,13 +256,6 @@ def test_arithmetic_is_done_in_the_sandbox_where_there_is_one(servers: ServerSet
     assert calls["sandbox"] == 1
 
 
-def test_the_trend_rule_is_rehearsed_on_the_paper_account_before_it_is_traded(servers: ServerSet) -> None:
-    body = {"type": "trading_decision", "state": {"ohlcv": {"close": closes(60, 0.02)}}}
-    reply, calls = ask(servers, body)
-    assert json.loads(reply)["action"] == "BUY"
-    assert calls["trading"] == 4 and calls["yfinance"] == 2
-
-
 def test_a_dead_tool_server_costs_an_answer_and_not_the_conversation() -> None:
     async def run() -> str:
         async with start("quant") as agent:

@@ -4,6 +4,7 @@ import pytest
 
 from engine import config
 from engine.errors import ConfigError
+from evaluators import registry
 
 ROOT = Path(__file__).parents[2]
 
@@ -101,3 +102,11 @@ RUN_CONFIGS = sorted(path for path in (ROOT / "configs").glob("*.yaml") if not p
 @pytest.mark.parametrize("path", RUN_CONFIGS, ids=lambda path: path.name)
 def test_every_shipped_run_config_loads(path):
     assert config.load(path).datasets
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_quick_config_calls_for_the_trading_server_whatever_the_seed(seed):
+    (entry,) = [row for row in config.load(ROOT / "configs" / "quick.yaml").datasets if row.type == "professional"]
+    cases = registry.get(entry.type).draw(seed=seed, count=entry.limit, options=entry.options())
+    assert len(cases) == 5
+    assert [case.task.servers for case in cases].count(("trading", "yfinance")) == 1

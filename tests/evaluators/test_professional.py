@@ -483,3 +483,25 @@ def test_the_price_task_names_the_tool_it_needs() -> None:
 def test_an_unknown_template_is_an_error_that_lists_what_exists() -> None:
     with pytest.raises(ValueError, match=r"task_types: unknown value 'memo'; allowed: loan-prepayment, bond-ladder"):
         DATASET.draw(seed=1, count=1, options={"task_types": ["memo"]})
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_round_of_the_templates_begins_with_those_that_are_first(seed: int) -> None:
+    first = ["paper-trading", "rebalancing"]
+    names = [case.task.family for case in DATASET.draw(seed=seed, count=22, options={"first": first})]
+    assert all(set(names[start : start + 2]) == {f"professional/{name}" for name in first} for start in (0, 11))
+    assert len(set(names[:11])) == len(set(names[11:])) == 11
+
+
+def test_the_others_keep_their_drawn_order_and_a_longer_draw_begins_with_a_shorter_one() -> None:
+    def families(count: int, **options: list[str]) -> list[str]:
+        return [case.task.family for case in DATASET.draw(seed=5, count=count, options=options)]
+
+    plain, moved = families(11), families(11, first=["paper-trading"])
+    assert moved == ["professional/paper-trading", *(name for name in plain if name != "professional/paper-trading")]
+    assert families(4, first=["paper-trading"]) == moved[:4]
+
+
+def test_first_must_be_among_the_types_that_are_drawn() -> None:
+    with pytest.raises(ValueError, match="first: unknown value 'rebalancing'; allowed: bond-ladder"):
+        DATASET.draw(seed=1, count=1, options={"task_types": ["bond-ladder"], "first": ["rebalancing"]})
