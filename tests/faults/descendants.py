@@ -54,7 +54,8 @@ def sandboxes(pid: int) -> list[int]:
 
 def ray_workers(pid: int) -> list[int]:
     """Return the Ray workers that play a run's tasks."""
-    return [each for each in below(pid) if command(each).startswith("ray::Worker")]
+    titles = {each: command(each) for each in below(pid)}
+    return [each for each, title in titles.items() if title.startswith("ray::") and "Worker" in title]
 
 
 def strike(pids: Collection[int], number: signal.Signals) -> int:

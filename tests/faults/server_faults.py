@@ -41,8 +41,8 @@ def zygote(pid: int) -> list[int]:
 
 
 def one_worker(pid: int) -> list[int]:
-    """Return one of the run's Ray workers."""
-    return descendants.ray_workers(pid)[:1]
+    """Return a Ray worker that plays a task at this moment."""
+    return [each for each in descendants.ray_workers(pid) if ".execute" in descendants.command(each)][:1]
 
 
 def ray_driver_killed(scene: Scene) -> str:
