@@ -72,8 +72,10 @@ async def execute(
 
     A conversation that is over is scored with what it has: a log of tool calls that cannot be read afterwards is named
     in ``tool_log_missing`` and changes nothing else, or who floods the servers would be asked twice. It is different
-    where a server that the task needs was not the same process from the first message to the last: then the calls in
-    progress were lost, the answer may be wrong for it, and the attempt is the harness's failure (``server_deaths``).
+    where a server was not the same process from the first message to the last: then the calls in progress were lost,
+    the answer may be wrong for it, and the attempt is the harness's failure (``server_deaths``). That holds for every
+    server that the task was offered where a repeat shows nothing new; on a market only for those it needs, because who
+    could bring a server down would choose among markets.
     """
     task, course = case.task, _Course([], time.monotonic())
     missing = [name for name in task.servers if name not in tools.base_urls]
@@ -81,12 +83,13 @@ async def execute(
         why = "; ".join(f"{name}: {tools.unavailable.get(name, 'not started')}" for name in missing)
         return _record(task, course, "infra_unavailable", f"tool server not available: {why}")
     try:
-        boots = await tools.ready(task.servers)
+        offered = () if case.afresh else tools.offered(task.servers)
+        boots = await tools.ready(task.servers, offered)
     except ServersDown as error:
         return _record(task, course, "infra_unavailable", f"tool server not available: {error}")
     course.started = time.monotonic()
     broken = await _talk(case, course, public_id, grant, agent, tools, limits)
-    calls, unread = await tools.finish(grant, task.servers)
+    calls, unread = await tools.finish(grant, boots)
     if deaths := await tools.died(boots):
         reason = f"tool server died or hung during the task: {', '.join(deaths)}"
         return _record(task, course, "infra_unavailable", reason, calls=calls) | {"server_deaths": deaths}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 
@@ -15,3 +16,7 @@ def main() -> int:
         if sys.stderr is not None:
             sys.stderr.write("traderbench: stopped\n")
         return 130
+    finally:
+        # all is done and told: one more Ctrl-C has nothing to stop but the interpreter's own end
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)

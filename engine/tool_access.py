@@ -20,6 +20,7 @@ PAUSE_S = 0.2
 WARM_UP_TIMEOUT_S = 180.0
 READY_TIMEOUT_S = 150.0
 """A server that hangs is replaced after a minute (``mcp_servers.watchdog``) and then has one to come up."""
+RESTART_S = 30.0
 LOG_PATIENCE_S = 150.0
 BRIEF_PATIENCE_S = 5.0
 """For the log of a server that the task did not need."""
@@ -69,24 +70,25 @@ class ToolAccess:
                 if not cold or not await patience.lasts():
                     return cold
 
-    async def ready(self, needed: Collection[str]) -> dict[str, str]:
-        """Wait until each server of ``needed`` answers; return the boot of each.
+    async def ready(self, needed: Collection[str], offered: Collection[str] = ()) -> dict[str, str]:
+        """Wait until the servers of a task answer; return the boot of each that does.
+
+        One that is only ``offered`` is waited for as long as a restart takes, and is left out where it stays away.
 
         Raises
         ------
         ServersDown
-            Where one does not within ``READY_TIMEOUT_S``.
+            Where a ``needed`` one does not answer within ``READY_TIMEOUT_S``.
         """
-        patience = _Patience(READY_TIMEOUT_S)
+        patience, brief = _Patience(READY_TIMEOUT_S), _Patience(RESTART_S)
         async with _client() as client:
-            while needed:
-                boots = {name: await self._boot(client, name) for name in needed}
-                down = [name for name, boot in boots.items() if not boot]
-                if not down:
-                    return boots
-                if not await patience.lasts():
+            while True:
+                boots = {name: await self._boot(client, name) for name in {*needed, *offered}}
+                down = [name for name in needed if not boots[name]]
+                if not down and (all(boots.values()) or not await brief.lasts()):
+                    return {name: boot for name, boot in boots.items() if boot}
+                if down and not await patience.lasts():
                     raise ServersDown(f"no answer for {READY_TIMEOUT_S:g} s from {', '.join(down)}")
-        return {}
 
     async def died(self, boots: Mapping[str, str]) -> list[str]:
         """Return the servers that are not the ones of ``boots`` any more: they died since, and calls were lost."""

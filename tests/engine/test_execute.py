@@ -99,6 +99,7 @@ def test_a_missing_server_is_a_failure_of_the_harness_and_names_why():
 
 def test_a_conversation_that_is_over_is_scored_without_a_log_that_cannot_be_read(monkeypatch):
     monkeypatch.setattr("engine.tool_access.BRIEF_PATIENCE_S", 0.0)
+    monkeypatch.setattr("engine.tool_access.RESTART_S", 0.0)
     # port 9 (discard) answers nothing here, as a flooded server would
     flooded = ToolAccess({"sandbox": "http://127.0.0.1:9"}, new_key(), channels={"sandbox": "http://127.0.0.1:9"})
     record = play(Agent("41"), tools=flooded)
@@ -128,6 +129,28 @@ def test_a_needed_server_that_was_another_process_at_the_end_leaves_the_task_wit
     tools = Restarted({"edgar": "http://127.0.0.1:9"}, new_key(), channels={"edgar": "http://127.0.0.1:9"})
     record = play(Agent(answer), tools=tools, case=Case(replace(TASK, servers=("edgar",)), CASE.open))
     assert (record["state"], record["server_deaths"]) == ("infra_unavailable", ["edgar"])
+
+
+@pytest.mark.parametrize(("afresh", "state"), [(None, "infra_unavailable"), (lambda number: CASE, "failed")])
+def test_the_death_of_a_server_that_was_only_offered_counts_where_a_repeat_shows_nothing_new(afresh, state):
+    class Restarted(ToolAccess):
+        boots = itertools.count()
+
+        async def _boot(self, client, name):
+            return f"boot {next(self.boots)}"
+
+        async def _end(self, client, token, name, patience_s):
+            return []
+
+    tools = Restarted({"risk": "http://127.0.0.1:9"}, new_key(), channels={"risk": "http://127.0.0.1:9"})
+    assert play(Agent("41"), tools=tools, case=replace(CASE, afresh=afresh))["state"] == state
+
+
+def test_an_offered_server_that_stays_away_holds_nobody_up_for_long(monkeypatch):
+    monkeypatch.setattr("engine.tool_access.RESTART_S", 0.0)
+    monkeypatch.setattr("engine.tool_access.BRIEF_PATIENCE_S", 0.0)
+    gone = ToolAccess({"risk": "http://127.0.0.1:9"}, new_key(), channels={"risk": "http://127.0.0.1:9"})
+    assert play(Agent("42"), tools=gone)["state"] == "passed"
 
 
 def test_what_a_reply_says_after_what_any_reader_takes_is_neither_read_nor_kept():
