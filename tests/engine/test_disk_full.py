@@ -122,7 +122,7 @@ def traderbench(*arguments, room, folder):
 def test_a_run_on_a_full_disk_ends_with_74_and_resumes_to_a_whole_table(tmp_path):
     (tmp_path / "c.yaml").write_text(MINE)
     run = tmp_path / "run"
-    arguments = ("run", tmp_path / "c.yaml", "--agent", "builtin:null", "--out", run)
+    arguments = ("run", tmp_path / "c.yaml", "--agent", "builtin:oracle", "--out", run)
     for room, way_on in ((3_000, "name another folder with --out"), (35_000, f"traderbench resume {run}")):
         done = traderbench(*arguments, room=room, folder=tmp_path)
         assert done.returncode == 74, done.stderr[-3000:]
