@@ -52,6 +52,18 @@ class Agent:
         pass
 
 
+class Restarted(ToolAccess):
+    """Servers that are another process each time they are asked."""
+
+    boots = itertools.count()
+
+    async def _boot(self, client, name):
+        return f"boot {next(self.boots)}"
+
+    async def _end(self, client, token, name, patience_s):
+        return []
+
+
 def play(agent, *, tools=None, case=CASE, limits=LIMITS, **options):
     tools = tools or ToolAccess({}, new_key(), {})
     done = execute.execute(case, public_id="p", grant=GRANT, agent=agent, tools=tools, limits=limits, **options)
@@ -117,15 +129,6 @@ def test_a_needed_server_that_does_not_answer_is_waited_for_and_then_the_failure
 
 @pytest.mark.parametrize("answer", ["42", "41", AgentFailure("timeout", "no answer in 1 s")])
 def test_a_needed_server_that_was_another_process_at_the_end_leaves_the_task_without_a_score(answer):
-    class Restarted(ToolAccess):
-        boots = itertools.count()
-
-        async def _boot(self, client, name):
-            return f"boot {next(self.boots)}"
-
-        async def _end(self, client, token, name, patience_s):
-            return []
-
     tools = Restarted({"edgar": "http://127.0.0.1:9"}, new_key(), channels={"edgar": "http://127.0.0.1:9"})
     record = play(Agent(answer), tools=tools, case=Case(replace(TASK, servers=("edgar",)), CASE.open))
     assert (record["state"], record["server_deaths"]) == ("infra_unavailable", ["edgar"])
@@ -133,15 +136,6 @@ def test_a_needed_server_that_was_another_process_at_the_end_leaves_the_task_wit
 
 @pytest.mark.parametrize(("afresh", "state"), [(None, "infra_unavailable"), (lambda number: CASE, "failed")])
 def test_the_death_of_a_server_that_was_only_offered_counts_where_a_repeat_shows_nothing_new(afresh, state):
-    class Restarted(ToolAccess):
-        boots = itertools.count()
-
-        async def _boot(self, client, name):
-            return f"boot {next(self.boots)}"
-
-        async def _end(self, client, token, name, patience_s):
-            return []
-
     tools = Restarted({"risk": "http://127.0.0.1:9"}, new_key(), channels={"risk": "http://127.0.0.1:9"})
     assert play(Agent("41"), tools=tools, case=replace(CASE, afresh=afresh))["state"] == state
 

@@ -48,7 +48,7 @@ def _before_rename(death: _Death) -> None:
             death.come()
         rename(source, target)
 
-    os.replace = altered  # type: ignore[assignment]
+    os.replace = altered
 
 
 def alter(point: str, number: int) -> None:
@@ -57,9 +57,9 @@ def alter(point: str, number: int) -> None:
     if point == BEFORE_RENAME:
         _before_rename(death)
     elif point == BEFORE_ROW:
-        Store._put_blob = _after(Store._put_blob, death)  # type: ignore[method-assign]
+        Store._put_blob = _after(Store._put_blob, death)
     elif point == BEFORE_ACKNOWLEDGE:
-        Store.commit = _after(Store.commit, death)  # type: ignore[method-assign]
+        Store.commit = _after(Store.commit, death)
     else:
         engine.__version__ = "0.0.1"
 
