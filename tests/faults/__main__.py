@@ -12,7 +12,7 @@ from tests.faults.faults import FAULTS
 EXAMPLES = """examples:
   python -m tests.faults --list
   python -m tests.faults                                  every fault, about half an hour of a quiet machine
-  python -m tests.faults json-nan sigkill-twice           these two
+  python -m tests.faults json-nan sigint-twice            these two
   python -m tests.faults store- --backend ray             those whose names begin so, in a private Ray
 
 A row is as expected when the final table equals the fault-free one bit for bit where it says so, every cell has one

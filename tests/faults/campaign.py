@@ -35,8 +35,7 @@ class Row:
 @contextmanager
 def fault_free(backend: str) -> Iterator[FaultFree]:
     """Play the run that the others are compared with."""
-    descendants.adopt_orphans()
-    with scene(backend, None) as calm:
+    with descendants.adopting_orphans(), scene(backend, None) as calm:
         ended = calm.end(calm.start())
         if ended.status or not ended.result["complete"]:
             raise RuntimeError(f"the fault-free run ended with status {ended.status}: {ended.error}")

@@ -7,16 +7,23 @@ import ctypes
 import os
 import signal
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
 POLL_S = 0.1
 
 
-def adopt_orphans() -> None:
-    """Become the parent of every descendant whose own parent dies, so that none can hide from :func:`alive`."""
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+@contextlib.contextmanager
+def adopting_orphans() -> Iterator[None]:
+    """Be in the body the parent of every descendant whose own parent dies, so that none can hide from :func:`alive`."""
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        # other tests of this process would wait for orphans that nobody reaps
+        prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
 def below(pid: int) -> list[int]:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,8 @@ from tests.faults import descendants
 
 ROOT = Path(__file__).resolve().parents[2]
 POLL_S = 0.01
-_DOOR = "engine.start" if find_spec("engine.start") else "engine.cli"
-TRADERBENCH = ("-c", f"import sys; from {_DOOR} import main; sys.exit(main())")
-"""What the installed command does, whichever checkout it belongs to."""
+TRADERBENCH = ("-c", "import sys; from engine.start import main; sys.exit(main())")
+"""What the installed command does."""
 
 
 @dataclass(frozen=True)

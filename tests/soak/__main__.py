@@ -114,12 +114,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the killer (default: %(default)s)")
     parser.add_argument("--two-nodes", action="store_true", help="a Ray cluster that loses a node, instead of a killer")
     asked = parser.parse_args()
-    descendants.adopt_orphans()
     # a short path: Ray makes sockets below it, whose names may have 107 characters
-    with tempfile.TemporaryDirectory(prefix="ts-", ignore_cleanup_errors=True) as folder:
+    place = tempfile.TemporaryDirectory(prefix="ts-", ignore_cleanup_errors=True)
+    with descendants.adopting_orphans(), place as folder:
         places = [Path(folder) / name for name in ("calm", "run")]
-        for place in places:
-            place.mkdir()
+        for made in places:
+            made.mkdir()
         calm, wrong = calm_run(places[0], asked.cells)
         wrong += (cluster_run if asked.two_nodes else killed_run)(places[1], calm, asked)
     for line in wrong:
