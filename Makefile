@@ -1,4 +1,4 @@
-.PHONY: setup run test check wheel-check bench docs clean
+.PHONY: setup run test campaigns check wheel-check bench docs clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -26,10 +26,16 @@ $(STAMP): pyproject.toml uv.lock
 run: setup
 	$(BIN)/traderbench run configs/quick.yaml $(ARGS)
 
-# one process a core, at most eight; a file's tests stay together because they share servers and runs
+# a process more than there are cores, at most eight; a file's tests stay together because they share servers and runs
 # compiled modules are kept whatever the environment says, for many programs are started here
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+
 test: setup
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not campaign"
+
+# what takes minutes: attacks with statistics, faults in whole runs, the wheel, Ray clusters; CI plays them too
+campaigns: setup
+	$(PYTEST) -m campaign
 
 check: setup
 	$(BIN)/ruff format --check .

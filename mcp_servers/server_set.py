@@ -1,10 +1,8 @@
-"""The servers of a run, as the harness holds them: start, addresses, health, call logs, stop."""
+"""The servers of a run, as the harness holds them: start, addresses, health, stop."""
 
 from __future__ import annotations
 
 import json
-import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,8 +19,6 @@ from mcp_servers.watchdog import Watchdog
 HEAVY = ("sandbox",)
 """Servers with a process of their own in the process backend: the sandbox forks, which a process with jax must not."""
 REQUEST_TIMEOUT_S = 5.0
-LOG_ATTEMPTS = 40
-LOG_RETRY_PAUSE_S = 0.25
 
 
 class ServerGroup(Protocol):
@@ -94,26 +90,10 @@ class ServerSet:
 
     def _probe(self, name: str) -> str:
         try:
-            return str(_get_json(f"{self._base(name)}/health")["status"])
+            with urllib.request.urlopen(f"{self._base(name)}/health", timeout=REQUEST_TIMEOUT_S) as reply:
+                return str(json.load(reply)["status"])
         except OSError as error:
             return f"no answer: {error}"
-
-    def log(self, name: str, token: str) -> list[dict[str, Any]]:
-        """Return the call records of the task that holds ``token`` on server ``name``.
-
-        A server that is being restarted is asked again for about ten seconds; then ``OSError`` is raised.
-        """
-        spec_of(name)
-        headers = {"X-TraderBench-Harness": access.harness_proof(token, self.key)}
-        for attempt in range(LOG_ATTEMPTS):
-            try:
-                calls: list[dict[str, Any]] = _get_json(f"{self.channels[name]}/log/{name}/{token}", headers)["calls"]
-                return calls
-            except OSError:
-                if attempt == LOG_ATTEMPTS - 1:
-                    raise
-                time.sleep(LOG_RETRY_PAUSE_S)
-        raise AssertionError("unreachable")
 
     def close(self) -> None:
         """End every server and remove the state that was not asked to stay."""
@@ -129,12 +109,6 @@ class ServerSet:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _get_json(url: str, headers: dict[str, str] | None = None) -> dict[str, Any]:
-    with urllib.request.urlopen(urllib.request.Request(url, headers=headers or {}), timeout=REQUEST_TIMEOUT_S) as reply:
-        body: dict[str, Any] = json.load(reply)
-        return body
 
 
 def start_servers(

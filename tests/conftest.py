@@ -33,6 +33,11 @@ def pytest_configure() -> None:
     jax.config.update("jax_numpy_rank_promotion", "raise")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: a sixth of the time a test waits, for a server or for Ray."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     _put_slow_files_first(items)
     _skip_what_needs_absent_data(items)
@@ -40,7 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _put_slow_files_first(items: list[pytest.Item]) -> None:
     """So that no process is left alone with one of them at the end."""
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    slow = {item.path for item in items if item.get_closest_marker("slow") or item.get_closest_marker("campaign")}
     items.sort(key=lambda item: item.path not in slow)
 
 

@@ -20,6 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("engine", "evaluators", "mcp_servers", "lake", "transforms", "backtest", "pricing")
 SECTIONS = 5
+KEPT = ("PIP_INDEX_URL", "SSL_CERT_FILE", "XDG_CACHE_HOME")
+"""What of this environment the commands are given: where packages and compiled kernels are."""
 SWEEP = """
 name: small
 transforms: [baseline, noisy]
@@ -69,7 +71,9 @@ def install(wheel: Path, python: str, environment: Path, dependencies: Path | No
 
 def run(command: list[str], *, cwd: Path, limit_s: float = 900.0) -> str:
     """Run a command in an environment that knows nothing of this one; return what it printed."""
-    kept = {name: os.environ[name] for name in ("PIP_INDEX_URL", "SSL_CERT_FILE") if name in os.environ}
+    kept = {
+        name: os.environ[name] for name in ("PIP_INDEX_URL", "SSL_CERT_FILE", "XDG_CACHE_HOME") if name in os.environ
+    }
     clean = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", str(cwd)), "LANG": "C.UTF-8"} | kept
     done = subprocess.run(command, cwd=cwd, env=clean, capture_output=True, text=True, timeout=limit_s)
     if done.returncode != 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import importlib
 import sys
 from collections.abc import Callable, Iterator
@@ -9,6 +11,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from engine.builtin_agents import start
 
 AGENTS = Path(__file__).resolve().parents[2] / "agents"
 
@@ -28,3 +32,15 @@ def program(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], Mo
         place = getattr(sys.modules[name], "__file__", None) or ""
         if place.startswith(str(AGENTS)):
             del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def quant() -> Iterator[Callable[[str], str]]:
+    """Yield what asks the quant agent over A2A and returns its reply; the program is started once for a file."""
+    with asyncio.Runner() as runner:
+        stack = contextlib.AsyncExitStack()
+        agent = runner.run(stack.enter_async_context(start("quant")))
+        try:
+            yield lambda text: runner.run(agent.conversation("task").send(text, timeout_s=60.0)).text
+        finally:
+            runner.run(stack.aclose())

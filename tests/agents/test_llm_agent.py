@@ -236,30 +236,6 @@ def test_a_request_that_the_endpoint_refuses_is_a_failure_of_the_agent() -> None
     assert caught.value.kind == "agent_error"
 
 
-@pytest.mark.parametrize(("status", "remedy"), [(401, "set OPENAI_API_KEY"), (404, "set OPENAI_MODEL or --model")])
-def test_a_refused_key_or_an_unknown_model_ends_the_agent_at_its_start(status: int, remedy: str) -> None:
-    endpoint = Endpoint([{"status": status}])
-    with pytest.raises(AgentFailure) as caught:
-        serve_and_ask(endpoint)
-    for told in ("model 'local' at http://127.0.0.1:", f"HTTP {status}", "no such model", remedy):
-        assert told in str(caught.value)
-    assert len(endpoint.requests) == 1
-
-
-def test_an_endpoint_that_is_down_ends_the_agent_at_its_start() -> None:
-    env = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_MODEL": "local"}
-
-    async def run() -> None:
-        async with start("llm", env=env):
-            pass
-
-    with pytest.raises(
-        AgentFailure,
-        match=r"model 'local' at http://127\.0\.0\.1:9/v1/: no connection .*--base-url \(OPENAI_BASE_URL\)",
-    ):
-        asyncio.run(run())
-
-
 def test_the_look_at_the_endpoint_is_short_whichever_limit_it_takes(dialogue: Any) -> None:
     async def run(endpoint: Endpoint) -> list[dict[str, Any]]:
         async with (

@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from engine.builtin_agents import start
 from mcp_servers import access
 from mcp_servers.server_set import ServerSet, start_servers
+from tests.mcp_servers.call_logs import calls_of
 
 Importer = Callable[[str, str], ModuleType]
+Agent = Callable[[str], str]
 
 
 def problem(asked: str, inputs: dict[str, tuple[float, str]], *, unit: str = "a plain number") -> dict[str, Any]:
@@ -193,21 +194,17 @@ def servers() -> Iterator[ServerSet]:
     running.close()
 
 
-def ask(servers: ServerSet, body: dict[str, Any], as_of: str = "2024-12-31") -> tuple[str, dict[str, int]]:
+def ask(
+    quant: Agent, servers: ServerSet, body: dict[str, Any], as_of: str = "2024-12-31"
+) -> tuple[str, dict[str, int]]:
     """Return the agent's reply over A2A and the number of calls it made on each server."""
     grant = access.Grant("run", f"task {id(body)}", date.fromisoformat(as_of), seed=1)
     token = access.issue(grant, servers.key)
-
-    async def run() -> str:
-        async with start("quant") as agent:
-            text = json.dumps(body | {"mcp_servers": servers.urls(token), "as_of": as_of})
-            return (await agent.conversation("task").send(text, timeout_s=60.0)).text
-
-    reply = asyncio.run(run())
-    return reply, {name: len(servers.log(name, token)) for name in servers.ports}
+    reply = quant(json.dumps(body | {"mcp_servers": servers.urls(token), "as_of": as_of}))
+    return reply, {name: len(calls_of(servers, name, token)) for name in servers.ports}
 
 
-def test_option_prices_and_greeks_come_from_the_options_server(servers: ServerSet) -> None:
+def test_option_prices_and_greeks_come_from_the_options_server(quant: Agent, servers: ServerSet) -> None:
     figures = ("call_price", "put_price", "delta", "implied_volatility")
     body = {
         "type": "question",
@@ -224,7 +221,7 @@ def test_option_prices_and_greeks_come_from_the_options_server(servers: ServerSe
             ],
         },
     }
-    reply, calls = ask(servers, body)
+    reply, calls = ask(quant, servers, body)
     answer = json.loads(reply)
     # Hull, Options, Futures and Other Derivatives, example 15.6: 4.76 and 0.81; N(d1) = 0.7791
     assert answer["call_price"] == pytest.approx(4.7594, abs=1e-4)
@@ -234,36 +231,32 @@ def test_option_prices_and_greeks_come_from_the_options_server(servers: ServerSe
     assert calls["options"] >= 3
 
 
-def test_a_filed_figure_comes_from_the_edgar_server(servers: ServerSet) -> None:
+def test_a_filed_figure_comes_from_the_edgar_server(quant: Agent, servers: ServerSet) -> None:
     body = {
         "type": "question",
         "question": "What did Apple Inc. (AAPL) originally report as its revenue for fiscal 2009, in its filing?",
         "answer_format": "End your reply with one line of the form\nFinal answer: <amount>",
         "context": {"ticker": "AAPL", "fiscal_year": 2009},
     }
-    reply, calls = ask(servers, body, as_of="2010-04-03")
+    reply, calls = ask(quant, servers, body, as_of="2010-04-03")
     # Apple's 10-K of October 2009: net sales of 36,537 million dollars
     assert reply.endswith("Final answer: 36537000000.00")
     assert calls["edgar"] == 1
 
 
-def test_arithmetic_is_done_in_the_sandbox_where_there_is_one(servers: ServerSet) -> None:
+def test_arithmetic_is_done_in_the_sandbox_where_there_is_one(quant: Agent, servers: ServerSet) -> None:
     if "sandbox" not in servers.ports:
         pytest.skip(f"no sandbox here: {servers.unavailable['sandbox']}")
     body = problem("monthly rate of the loan", {"r": (0.06, "nominal yearly rate")})
-    reply, calls = ask(servers, body)
+    reply, calls = ask(quant, servers, body)
     assert json.loads(reply)["answer"] == pytest.approx(0.005)
     assert calls["sandbox"] == 1
 
 
-def test_a_dead_tool_server_costs_an_answer_and_not_the_conversation() -> None:
-    async def run() -> str:
-        async with start("quant") as agent:
-            body = {
-                "type": "question",
-                "question": "What was the revenue of Apple Inc. (AAPL) in fiscal 2012?",
-                "mcp_servers": {"edgar": "http://127.0.0.1:1/mcp"},
-            }
-            return (await agent.conversation("task").send(json.dumps(body), timeout_s=60.0)).text
-
-    assert asyncio.run(run()) == "I do not know."
+def test_a_dead_tool_server_costs_an_answer_and_not_the_conversation(quant: Agent) -> None:
+    body = {
+        "type": "question",
+        "question": "What was the revenue of Apple Inc. (AAPL) in fiscal 2012?",
+        "mcp_servers": {"edgar": "http://127.0.0.1:1/mcp"},
+    }
+    assert quant(json.dumps(body)) == "I do not know."

@@ -9,13 +9,14 @@ from types import ModuleType
 
 import pytest
 
-from engine.builtin_agents import start
 from evaluators.contract import Case, Score
 from evaluators.professional import DATASET
 from mcp_servers import access
 from mcp_servers.server_set import ServerSet, start_servers
+from tests.mcp_servers.call_logs import calls_of
 
 Importer = Callable[[str, str], ModuleType]
+Agent = Callable[[str], str]
 
 SEEDS = (1, 2, 3, 4, 5, 6)
 RULE = ("BREACH if fees and slippage exceed the limit in basis points of the traded value", "WITHIN")
@@ -33,18 +34,15 @@ def servers() -> Iterator[ServerSet]:
     running.close()
 
 
-def hand_in(servers: ServerSet, case: Case, *, offered: tuple[str, ...] = ("yfinance", "trading")) -> tuple[str, str]:
+def hand_in(
+    quant: Agent, servers: ServerSet, case: Case, *, offered: tuple[str, ...] = ("yfinance", "trading")
+) -> tuple[str, str]:
     """Return the agent's reply over A2A and the token of the accounts it traded on."""
     grant = access.Grant("run", f"{case.task.task_id} {offered}", case.task.as_of, seed=1, servers=offered)
     token = access.issue(grant, servers.key)
     urls = {name: url for name, url in servers.urls(token).items() if name in offered}
-
-    async def run() -> str:
-        async with start("quant") as agent:
-            text = json.dumps(case.open().opening() | {"as_of": case.task.as_of.isoformat(), "mcp_servers": urls})
-            return (await agent.conversation("task").send(text, timeout_s=60.0)).text
-
-    return asyncio.run(run()), token
+    message = case.open().opening() | {"as_of": case.task.as_of.isoformat(), "mcp_servers": urls}
+    return quant(json.dumps(message)), token
 
 
 def marked(case: Case, reply: str) -> Score:
@@ -54,12 +52,12 @@ def marked(case: Case, reply: str) -> Score:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_orders_are_traded_and_their_costs_handed_in(servers: ServerSet, seed: int) -> None:
+def test_the_orders_are_traded_and_their_costs_handed_in(quant: Agent, servers: ServerSet, seed: int) -> None:
     case = drawn(seed)
-    reply, token = hand_in(servers, case)
+    reply, token = hand_in(quant, servers, case)
     score = marked(case, reply)
     assert score.value == pytest.approx(100.0), score.reason
-    assert len(servers.log("trading", token)) > len(case.task.context["orders"])
+    assert len(calls_of(servers, "trading", token)) > len(case.task.context["orders"])
     # the report is of these orders: that of another seed is worth nothing
     assert marked(drawn(seed + 100), reply).value < 20.0
 
@@ -69,9 +67,9 @@ def test_the_seeds_of_this_file_have_both_conclusions() -> None:
     assert {"BREACH." in memo for memo in memos} == {True, False}
 
 
-def test_without_the_trading_server_nothing_is_made_up(servers: ServerSet) -> None:
+def test_without_the_trading_server_nothing_is_made_up(quant: Agent, servers: ServerSet) -> None:
     case = drawn(SEEDS[0])
-    reply, _ = hand_in(servers, case, offered=("yfinance",))
+    reply, _ = hand_in(quant, servers, case, offered=("yfinance",))
     assert "deliverables" not in reply
     assert marked(case, reply).value == 0.0
 

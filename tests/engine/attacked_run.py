@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -11,8 +12,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
 
+import pytest
+
+from engine import services
 from engine.batch import start_run
 from engine.config import parse
+from engine.tool_access import ToolAccess
 
 Say = Callable[[dict[str, Any]], str]
 
@@ -91,12 +96,24 @@ class Meanwhile:
 
 
 def run(
-    out: Path, agent: str, datasets: list[dict[str, Any]], meanwhile: Meanwhile | None = None, **options: Any
+    out: Path,
+    agent: str,
+    datasets: list[dict[str, Any]],
+    meanwhile: Meanwhile | None = None,
+    *,
+    servers: tuple[ToolAccess, str] | None = None,
+    **options: Any,
 ) -> Any:
-    """Play a run and return its summary; ``options`` are top-level keys of the config."""
+    """Play a run and return its summary.
+
+    With ``servers`` it takes those that are up instead of starting six; ``options`` are top-level keys of the config.
+    """
     execution = {"backend": "serial", "ports": "auto", "concurrency": 2}
     raw = {"name": "attacked", "datasets": datasets, "execution": execution} | options
-    return start_run(parse(raw, source="test"), agent=agent, out=out, progress=meanwhile or Meanwhile())
+    with pytest.MonkeyPatch.context() as patch:
+        if servers is not None:
+            patch.setattr(services, "tool_servers", lambda settings: contextlib.nullcontext(servers))
+        return start_run(parse(raw, source="test"), agent=agent, out=out, progress=meanwhile or Meanwhile())
 
 
 def signal_light_servers(number: signal.Signals) -> None:

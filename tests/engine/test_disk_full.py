@@ -110,9 +110,20 @@ def test_a_failed_write_leaves_no_part_of_a_file_and_a_failed_line_none_of_itsel
     assert log.read_bytes() == b"first\n"
 
 
+PROGRAM = """
+import contextlib, resource, sys
+from engine import cli, services
+from engine.tool_access import ToolAccess
+resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, -1))
+nobody = ToolAccess({{}}, b"key"), "none"
+services.tool_servers = lambda settings: contextlib.nullcontext(nobody)
+sys.exit(cli.main({arguments!r}))
+"""
+
+
 def traderbench(*arguments, room, folder):
-    limits = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, -1))\n"
-    program = f"{limits}import sys\nfrom engine.cli import main\nsys.exit(main({list(map(str, arguments))!r}))"
+    """Run a command with so much room in each file; without tool servers, which the tasks do not use."""
+    program = PROGRAM.format(room=room, arguments=list(map(str, arguments)))
     # nobody else shall meet the files that are cut here: compiled modules, compiled kernels
     environment = os.environ | {"TMPDIR": str(folder), "XDG_CACHE_HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)

@@ -1,4 +1,4 @@
-"""An endpoint that is down, refuses key or model, or goes away: through the command line, with real programs."""
+"""An endpoint that is down, refuses key or model, or goes away: through the command line, with the real agent."""
 
 import json
 import threading
@@ -8,7 +8,7 @@ import pytest
 
 from engine.tool_access import ToolAccess
 from mcp_servers.access import new_key
-from tests.engine.command_line import here, program
+from tests.engine.command_line import here
 
 CONFIG = """
 name: tiny
@@ -90,6 +90,7 @@ def test_an_endpoint_that_is_down_ends_the_run_before_it_begins(config, tmp_path
     done = here("run", config, *options, OPENAI_MODEL="m", OPENAI_BASE_URL="http://127.0.0.1:9/v1")
     assert done.returncode == 69
     assert "model 'm' at http://127.0.0.1:9/v1/: no connection" in error_of(done)
+    assert "--base-url (OPENAI_BASE_URL)" in error_of(done)
     assert not (tmp_path / "run").exists()
 
 
@@ -111,7 +112,7 @@ def test_a_provider_that_goes_away_stops_the_run_and_a_retry_finishes_it(config,
     out = tmp_path / "run"
     with Endpoint(answers=3) as endpoint:
         options = ("--agent", "builtin:llm", "--model", "m", "--base-url", endpoint.url, "--out", out, "--json")
-        done = program("run", config, *options, **PRICES)
+        done = here("run", config, *options, servers=NO_SERVERS, **PRICES)
         result = json.loads(done.stdout)
         states = [task["state"] for task in result["tasks"]]
         assert done.returncode == result["exit_status"] == 69

@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow]
+pytestmark = [pytest.mark.ray, pytest.mark.campaign]
 
 HARNESS = """
 import subprocess, sys

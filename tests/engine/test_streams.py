@@ -54,7 +54,7 @@ def test_json_stands_alone_on_standard_output_whoever_else_prints():
 
 
 @pytest.mark.ray
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_json_stands_alone_where_a_ray_worker_dies():
     done = run(DEAD_WORKER, capture_output=True)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -70,7 +70,7 @@ def test_a_caller_that_captures_standard_output_gets_the_result(capsys):
     assert (json.loads(captured.out), captured.err) == ([1], "noise\n")
 
 
-@pytest.mark.parametrize("stderr", ["2>&-", "2>/dev/full", "2>&- <&-"])
+@pytest.mark.parametrize("stderr", ["2>/dev/full", "2>&- <&-"])
 def test_a_standard_error_that_is_closed_or_full_stops_nothing(tmp_path, stderr):
     config = tmp_path / "c.yaml"
     config.write_text(

@@ -21,8 +21,6 @@ from engine.sweep import run_sweep
 from engine.sweep_job import submit
 from engine.sweep_store import read_results, shard_files
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow]
-
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
     "RAY_AUTH_MODE": "token",
@@ -81,6 +79,8 @@ def submit_and_lose_a_node(config: Path, out: Path) -> int:
     return stored[0]
 
 
+@pytest.mark.ray
+@pytest.mark.campaign
 def test_a_job_that_loses_a_node_in_the_middle_gives_the_serial_result(tmp_path: Path) -> None:
     config, out = tmp_path / "sweep.yaml", tmp_path / "cluster"
     config.write_text(yaml.safe_dump(SWEEP))

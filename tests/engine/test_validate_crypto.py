@@ -55,7 +55,7 @@ def test_the_published_weighting_fails_the_same_rules(simulated: dict[str, dict[
 
 
 @pytest.mark.shared_data
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("folder", "repeats"),
     [("perp", 3), ("sky1241", 6), ("stress_windows", 3), ("perp_1m", 3)],  # noisy windows want more random policies

@@ -12,7 +12,7 @@ from engine import __version__
 PROGRAM = Path(__file__).parents[1] / "wheel_check.py"
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.timeout(900)
 def test_the_wheel_works_in_an_empty_environment_outside_the_tree():
     dependencies = sysconfig.get_path("purelib")

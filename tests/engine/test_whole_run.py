@@ -49,28 +49,30 @@ def servers():
 
 @pytest.fixture(scope="module")
 def played(config, servers, tmp_path_factory):
-    """Return the result and the folder of a run with an agent, played once for the whole file: null's by a program."""
+    """Return the result and the folder of a run with an agent, played once for the whole file."""
     runs = {}
 
     def play(agent):
         if agent not in runs:
             out = tmp_path_factory.mktemp("runs") / agent
-            own = {"by": program} if agent == "null" else {"servers": servers}
-            runs[agent] = run_json("run", config, "--agent", f"builtin:{agent}", "--out", out, **own), out
+            runs[agent] = run_json("run", config, "--agent", f"builtin:{agent}", "--out", out, servers=servers), out
         return runs[agent]
 
     return play
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    """Return the results and the folders of two runs of the default config, by Ray and in one process."""
+def quick(servers, tmp_path_factory):
+    """Return the results and the folders of two runs of the default config, by Ray and in this process."""
     path, folder = Path(__file__).parents[2] / "configs" / "quick.yaml", tmp_path_factory.mktemp("quick")
-    runs = {}
-    for backend, chosen in {"ray": (), "serial": ("--backend", "serial")}.items():
-        out = folder / backend
-        runs[backend] = run_json("run", path, "--out", out, "--ports", "auto", *chosen, by=program), out
-    return runs
+    command = ("run", path, "--ports", "auto", "--out")
+    return {
+        "ray": (run_json(*command, folder / "ray", by=program), folder / "ray"),
+        "serial": (
+            run_json(*command, folder / "serial", "--backend", "serial", servers=servers),
+            folder / "serial",
+        ),
+    }
 
 
 def copied(out, tmp_path):
@@ -210,7 +212,7 @@ def test_report_and_rescore_work_from_the_store_alone(played, tmp_path):
     assert comparable(rescored) == comparable(result)
 
 
-def test_rescore_finds_relative_transforms_from_any_working_directory(tmp_path, monkeypatch):
+def test_rescore_finds_relative_transforms_from_any_working_directory(servers, tmp_path, monkeypatch):
     home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
     home.mkdir()
     elsewhere.mkdir()
@@ -226,13 +228,13 @@ def test_rescore_finds_relative_transforms_from_any_working_directory(tmp_path, 
     )
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     monkeypatch.chdir(home)
-    result = run_json("run", "c.yaml", "--agent", "builtin:null", "--out", "run", by=program)
+    result = run_json("run", "c.yaml", "--agent", "builtin:null", "--out", "run", servers=servers)
     assert result["tasks"][0]["state"] != "infra_unavailable"
     monkeypatch.chdir(elsewhere)
     rescored = run_json("rescore", "../home/run", by=program)
     assert rescored["changed"] == []
     assert comparable(rescored) == comparable(result)
-    assert comparable(run_json("resume", "../home/run", by=program)) == comparable(result)
+    assert comparable(run_json("resume", "../home/run")) == comparable(result)
 
 
 def test_an_unreachable_agent_is_one_clear_line_and_leaves_no_run_behind(config, tmp_path):

@@ -6,20 +6,27 @@ import json
 import signal
 import socket
 import threading
+from collections.abc import Iterator
 from datetime import date
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from engine import services
+from engine.config import ExecutionConfig
 from engine.rescore import rescore
 from engine.store import Store
+from engine.tool_access import ToolAccess
 from evaluators.crypto.session import InteractiveSession
 from tests.engine.attacked_run import Meanwhile, Purple, run, signal_light_servers
 
 pytestmark = pytest.mark.slow
+
+Servers: TypeAlias = tuple[ToolAccess, str]
 
 FILINGS = [{"type": "fundamentals", "limit": 12}]
 CRYPTO = [{"type": "crypto", "limit": 2, "windows": 2, "bars": 24, "transforms": ["baseline"]}]
@@ -30,8 +37,15 @@ def scores(result: dict[str, Any]) -> list[tuple[str, str, float]]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return run(tmp_path_factory.mktemp("calm") / "run", "builtin:quant", FILINGS)
+def servers() -> Iterator[Servers]:
+    """Yield six tool servers for the runs that leave them alone."""
+    with services.tool_servers(ExecutionConfig(backend="serial", ports="auto")) as up:
+        yield up
+
+
+@pytest.fixture(scope="module")
+def undisturbed(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return run(tmp_path_factory.mktemp("calm") / "run", "builtin:quant", FILINGS, servers=servers)
 
 
 def lie_about_the_body(url: str, times: int) -> None:
@@ -71,26 +85,28 @@ class Hindsight:
         return "HOLD" if len(known) == place else "BUY" if known[place] > now else "SELL"
 
 
-def test_a_market_is_never_played_twice_however_the_servers_are_flooded(tmp_path: Path) -> None:
+def test_a_market_is_never_played_twice_however_the_servers_are_flooded(servers: Servers, tmp_path: Path) -> None:
     mind = Hindsight()
     with Purple(mind.say) as agent:
-        result = run(tmp_path / "run", agent.url, CRYPTO)
+        result = run(tmp_path / "run", agent.url, CRYPTO, servers=servers)
     assert (mind.openings, mind.replies, result["repeated"]) == (2, 48, 0)
     assert [(task["attempts"], task["draw"], task["state"]) for task in result["tasks"]] == [(1, 1, "failed")] * 2
     assert result["sections"]["crypto_trading"]["score"] == 0.0
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_servers_that_die_or_hang_cost_no_point(
-    number: signal.Signals, undisturbed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.campaign
+def test_servers_that_die_and_hang_cost_no_point(
+    undisturbed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mcp_servers.watchdog.HUNG_S", 5.0)
-    strike = Meanwhile(after={2: lambda: signal_light_servers(number)})
+    blows = {2: signal.SIGKILL, 7: signal.SIGSTOP}
+    strike = Meanwhile(after={task: partial(signal_light_servers, number) for task, number in blows.items()})
     result = run(tmp_path / "run", "builtin:quant", FILINGS, strike)
     assert scores(result) == scores(undisturbed)
     assert result["sections"] == undisturbed["sections"] and result["unscored"] == 0
 
 
+@pytest.mark.campaign
 def test_a_full_disk_below_the_servers_costs_no_point(
     undisturbed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,25 +151,27 @@ class Borrower:
         return reply.status_code == 200
 
 
-def borrowed(out: Path, *, date_order: bool, limit: int) -> tuple[Borrower, dict[str, Any]]:
+def borrowed(out: Path, servers: Servers, *, date_order: bool, limit: int) -> tuple[Borrower, dict[str, Any]]:
     mind = Borrower()
     execution = {"backend": "serial", "ports": "auto", "concurrency": 4, "date_order": date_order}
     datasets = [{"type": "fundamentals", "limit": limit}, {"type": "synthetic", "limit": 6}]
     with mind.web, Purple(mind.say) as agent:
-        return mind, run(out, agent.url, datasets, execution=execution)
+        return mind, run(out, agent.url, datasets, servers=servers, execution=execution)
 
 
-def test_no_task_finds_an_address_that_opens_a_later_date(tmp_path: Path) -> None:
-    mind, result = borrowed(tmp_path / "run", date_order=True, limit=200)
+def test_no_task_finds_an_address_that_opens_a_later_date(servers: Servers, tmp_path: Path) -> None:
+    mind, result = borrowed(tmp_path / "run", servers, date_order=True, limit=200)
     assert (mind.tasks, mind.peeked, result["after_later_data"]) == (206, 0, 0)
 
 
-def test_without_the_order_of_dates_the_result_says_what_may_have_been_seen(tmp_path: Path) -> None:
-    mind, result = borrowed(tmp_path / "run", date_order=False, limit=30)
+def test_without_the_order_of_dates_the_result_says_what_may_have_been_seen(servers: Servers, tmp_path: Path) -> None:
+    mind, result = borrowed(tmp_path / "run", servers, date_order=False, limit=30)
     assert mind.peeked > 0 and result["after_later_data"] >= mind.peeked
 
 
-def test_a_market_that_has_to_be_repeated_is_another_one_and_is_scored_again_as_it_was(tmp_path: Path) -> None:
+def test_a_market_that_has_to_be_repeated_is_another_one_and_is_scored_again_as_it_was(
+    servers: Servers, tmp_path: Path
+) -> None:
     openings: list[dict[str, Any]] = []
 
     def buy(message: dict[str, Any]) -> str:
@@ -172,7 +190,7 @@ def test_a_market_that_has_to_be_repeated_is_another_one_and_is_scored_again_as_
 
         patch.setattr(InteractiveSession, "score", fails_once)
         with Purple(buy) as agent:
-            result = run(tmp_path / "run", agent.url, [CRYPTO[0] | {"limit": 1}])
+            result = run(tmp_path / "run", agent.url, [CRYPTO[0] | {"limit": 1}], servers=servers)
     first, second = openings
     assert first["task_id"] != second["task_id"]
     shown = [[row["state"]["ohlcv"]["close"] for row in opening["episodes"]] for opening in openings]

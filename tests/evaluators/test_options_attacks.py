@@ -112,7 +112,7 @@ def attack(template):
     return scores(fresh, figures, legs)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.timeout(1200)
 def test_constants_and_legs_at_fixed_places_earn_nothing_in_any_template():
     found = {template.family: attack(template) for template in TEMPLATES}

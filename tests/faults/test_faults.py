@@ -11,7 +11,7 @@ from tests.faults.campaign import Row, fault_free, play
 from tests.faults.faults import FAULTS
 from tests.faults.scene import FaultFree
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.campaign
 
 FAST = ("blob-flipped", "blob-emptied", "ledger-flipped", "ledger-cut", "manifest-cut")
 ON_THE_WIRE = ("agent-resets", "json-nan", "body-gigabyte", "text-surrogate", "reply-foreign-task")

@@ -14,7 +14,7 @@ def test_every_public_function_is_under_fuzz() -> None:
     assert {case.name for case in CASES} == public_functions()
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_no_call_gives_a_silent_wrong_number_or_an_unclear_error() -> None:
     tally = play(CASES, CALLS, seed=20261122, short=True)
     assert tally.faults == []

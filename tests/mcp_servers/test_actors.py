@@ -17,6 +17,7 @@ from mcp_servers import access, catalog
 from mcp_servers.access import Grant
 from mcp_servers.server_set import ServerSet, start_servers
 from mcp_servers.setting import ServerStartError
+from tests.mcp_servers.call_logs import calls_of
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
@@ -40,7 +41,7 @@ def call(url: str, tool: str, **arguments: Any) -> dict[str, Any]:
 def test_actors_serve_their_tools_and_the_log(servers: ServerSet) -> None:
     token = access.issue(Grant("run", "ray", date(2020, 1, 2), 0), servers.key)
     assert call(servers.urls(token)["edgar"], "search_companies", query="apple")["ticker"] == ["AAPL"]
-    assert [record["tool"] for record in servers.log("edgar", token)] == ["search_companies"]
+    assert [record["tool"] for record in calls_of(servers, "edgar", token)] == ["search_companies"]
     assert servers.health() == {"edgar": "ok", "trading": "ok"}
 
 
@@ -62,7 +63,7 @@ def test_a_killed_actor_comes_back_on_its_port_with_its_accounts(servers: Server
     call(url, "place_order", **order)
     state = call(url, "advance", to="2020-01-02")
     assert state["initial_cash"] == opened["cash"] and state["shares"] == [10]
-    assert len(servers.log("trading", token)) == 4
+    assert len(calls_of(servers, "trading", token)) == 4
 
 
 def test_a_busy_port_is_one_error_before_any_actor_is_made(servers: ServerSet, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ import pytest
 from mcp_servers import access
 from mcp_servers.access import Grant
 from mcp_servers.server_set import start_servers
+from tests.mcp_servers.call_logs import calls_of
 
 HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
 ORDERS = 60
@@ -66,5 +67,5 @@ def test_orders_survive_kills_and_each_trades_once() -> None:
         done.set()
         assert len(set(killed)) == KILLS
         assert state["shares"] == [ORDERS]
-        numbers = [record["number"] for record in servers.log("trading", token)]
+        numbers = [record["number"] for record in calls_of(servers, "trading", token)]
         assert len(numbers) == len(set(numbers)) >= ORDERS + 2

@@ -53,3 +53,18 @@ def test_a_link_of_the_prefix_is_not_followed(tmp_path):
     with scratch.folder("tb-test-"):
         pass
     assert (tmp_path / "precious").is_dir()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives folders away and enters those of others")
+def test_root_sweeps_what_it_gave_to_the_user_of_an_agent_and_nobody_else_sweeps_roots(tmp_path):
+    given, roots = tmp_path / "tb-test-given", tmp_path / "tb-test-root"
+    for path in (given, roots):
+        path.mkdir()
+    os.chown(given, 65_534, 65_534)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: 65_534)
+        scratch._remove_if_abandoned(roots)
+    assert roots.is_dir()
+    scratch._remove_if_abandoned(given)
+    scratch._remove_if_abandoned(roots)
+    assert os.listdir(tmp_path) == []

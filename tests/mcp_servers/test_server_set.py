@@ -23,6 +23,7 @@ from mcp_servers.access import Grant
 from mcp_servers.call_log import CallLog, CallRecord
 from mcp_servers.server_set import ServerSet, start_servers
 from mcp_servers.setting import ServerStartError
+from tests.mcp_servers.call_logs import calls_of
 
 NAMES = ("edgar", "yfinance", "risk")
 
@@ -58,13 +59,13 @@ def test_the_log_tells_the_harness_what_was_asked_and_which_calls_looked_ahead(s
     call(url, "get_quote", {"ticker": "AAPL"})
     call(url, "get_quote", {"ticker": "AAPL", "date": "2013-01-02"})
     call(url, "no_such_tool", {})
-    first, second, third = servers.log("yfinance", mine)
+    first, second, third = calls_of(servers, "yfinance", mine)
     assert (first["tool"], first["ok"], first["error"], first["lookahead"]) == ("get_quote", True, None, False)
     assert first["arguments"] == '{"ticker": "AAPL"}' and first["milliseconds"] > 0
     assert (second["ok"], second["lookahead"]) == (False, True)
     assert (third["ok"], third["lookahead"]) == (False, False)
     assert [record["number"] for record in (first, second, third)] == [1, 2, 3]
-    assert servers.log("edgar", mine) == []
+    assert calls_of(servers, "edgar", mine) == []
 
 
 def test_an_agent_finds_no_log_at_its_address_and_cannot_forge_a_token_nor_come_without_one(servers: ServerSet) -> None:
@@ -104,7 +105,7 @@ def test_a_closed_task_is_served_no_more_and_keeps_its_log(servers: ServerSet) -
         assert closed.json() == {"closed": True}
         refused = web.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
         assert (refused.status_code, refused.json()["error"]) == (410, "the task closed is over")
-    assert len(servers.log("edgar", mine)) == 1
+    assert len(calls_of(servers, "edgar", mine)) == 1
 
 
 def test_a_token_opens_the_servers_of_its_task_and_no_other(servers: ServerSet) -> None:
@@ -124,7 +125,7 @@ def test_calls_beyond_the_limit_are_refused_with_a_message_and_the_first_is_kept
     assert [isinstance(answer, str) for answer in answers] == [False, False, True, True]
     assert "takes 2 calls a task" in answers[-1]
     # one refusal is kept, so that the harness sees that the limit was passed
-    assert [record["ok"] for record in servers.log("edgar", mine)] == [True, True, False]
+    assert [record["ok"] for record in calls_of(servers, "edgar", mine)] == [True, True, False]
 
 
 def test_concurrent_tasks_never_mix(servers: ServerSet) -> None:
@@ -144,7 +145,7 @@ def test_concurrent_tasks_never_mix(servers: ServerSet) -> None:
         return found
 
     assert anyio.run(run) == {day: {day.isoformat()} for day in days}
-    assert all(len(servers.log("yfinance", token(servers, f"mix-{day}", as_of=day))) == 5 for day in days)
+    assert all(len(calls_of(servers, "yfinance", token(servers, f"mix-{day}", as_of=day))) == 5 for day in days)
 
 
 def test_every_server_answers_its_health_probe(servers: ServerSet) -> None:
@@ -177,7 +178,7 @@ def test_a_killed_process_comes_back_on_its_ports_and_remembers_the_calls() -> N
             time.sleep(0.1)
         assert before is not None and before["boot"] != after["boot"]
         call(url, "search_companies", {})
-        assert [record["number"] for record in running.log("edgar", mine)] == [1, 2, 3, 4]
+        assert [record["number"] for record in calls_of(running, "edgar", mine)] == [1, 2, 3, 4]
     assert "no answer" in running.health()["edgar"]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import date
 from typing import Any
 
@@ -149,3 +151,28 @@ def test_profits_in_parts_are_those_of_the_whole_bit_for_bit(
     returns = simulation.simulate_log_returns(key, years=1 / 252, scenarios=2_000, **market)
     growth = np.exp(np.asarray(returns))
     assert np.array_equal(simulation._profits(book, spot, growth, 1 / 252, 0.02, 0.0), whole)
+
+
+LARGEST = """
+import resource
+import subprocess
+import sys
+from datetime import date
+from mcp_servers import caller, risk
+
+def estimate(number):
+    one = risk.Position(option_type="call", quantity=1, spot=100, strike=100, time_to_expiry=0.5, volatility=0.2)
+    book = [one.model_copy(update={"underlying": str(i), "strike": 80 + 0.1 * i}) for i in range(number)]
+    with caller.acting_as(caller.standalone_grant(date(2020, 1, 2))):
+        risk.calculate_portfolio_var(book, {str(i): 0.2 for i in range(number)})
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+print(estimate(1), estimate(500))
+"""
+
+
+def test_the_largest_call_of_the_heavy_tool_takes_less_than_165_mib() -> None:
+    # 500 names times 20,000 scenarios are 76 MiB a copy: 115 MiB in blocks, 215 in one piece
+    done = subprocess.run([sys.executable, "-c", LARGEST], stdout=subprocess.PIPE, text=True, check=True)
+    small, large = map(int, done.stdout.split())
+    assert (large - small) / 1024 < 165

@@ -19,6 +19,7 @@ from mcp_servers import access, caller
 from mcp_servers.access import Grant
 from mcp_servers.catalog import SERVERS
 from mcp_servers.server_set import start_servers
+from tests.mcp_servers.call_logs import calls_of
 
 Ask = Callable[..., Any]
 Path = tuple[str | int, ...]
@@ -186,6 +187,6 @@ def test_a_refused_key_is_written_down_as_an_error() -> None:
     with start_servers(["risk"], ports="auto") as servers:
         token = access.issue(Grant("run", "task", date(2020, 1, 2), 0), servers.key)
         anyio.run(talk, servers.urls(token)["risk"])
-        first, second = servers.log("risk", token)
+        first, second = calls_of(servers, "risk", token)
     assert not first["ok"] and first["error"].startswith("calculate_var: unknown argument 'level'")
     assert second["ok"] and second["error"] is None
