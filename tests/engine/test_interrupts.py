@@ -54,7 +54,7 @@ def test_a_lost_terminal_ends_a_run_cleanly_and_leaves_no_temporary_folder(tmp_p
     ends_cleanly(process, signal.SIGHUP, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_run_under_nohup_outlives_its_terminal_and_ends_cleanly_when_it_is_told_to(tmp_path):
     process = start(tmp_path, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     played(process, 1)

@@ -70,6 +70,7 @@ def test_a_caller_that_captures_standard_output_gets_the_result(capsys):
     assert (json.loads(captured.out), captured.err) == ([1], "noise\n")
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("stderr", ["2>/dev/full", "2>&- <&-"])
 def test_a_standard_error_that_is_closed_or_full_stops_nothing(tmp_path, stderr):
     config = tmp_path / "c.yaml"

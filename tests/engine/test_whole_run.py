@@ -178,7 +178,7 @@ def stop(process, number):
     return process.returncode
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_run_that_is_stopped_and_then_killed_resumes_to_the_table_of_an_uninterrupted_one(
     played, config, servers, tmp_path
 ):

@@ -36,7 +36,7 @@ def post(web: httpx.Client, url: str, tool: str, **arguments: Any) -> dict[str, 
         return result["structuredContent"]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_orders_survive_kills_and_each_trades_once() -> None:
     rng = random.Random(7)
     with start_servers(["trading"], ports="auto") as servers, httpx.Client(trust_env=False, timeout=None) as web:
