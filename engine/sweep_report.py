@@ -31,7 +31,6 @@ TEMPLATE = "sweep.html.j2"
 
 def write_report(folder: Path, config: SweepConfig, summary: dict[str, Any]) -> Path:
     """Write ``report.html`` into the folder of a sweep and return its path."""
-    import jinja2
     import pandas as pd
 
     families = families_of(config)
@@ -40,16 +39,8 @@ def write_report(folder: Path, config: SweepConfig, summary: dict[str, Any]) -> 
         means.add(pd.read_parquet(path))
     severity = main_severity(config)
     changed = [name for name in config.transforms if name != BASELINE]
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(report.TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    text = environment.get_template(TEMPLATE).render(
+    text = report.template(TEMPLATE).render(
         config=config,
-        style=(report.TEMPLATES / "report.css").read_text(encoding="utf-8"),
         facts=[(title, shown(summary[name])) for name, title in FACTS.items() if name in summary],
         independent=independence(config, families),
         severity=f"{severity:g}",

@@ -19,6 +19,8 @@ EXAMPLES = """examples:
   traderbench run mine.yaml --agent http://127.0.0.1:9110 --seed 7 --out runs/mine
   traderbench resume runs/mine                                    finish a run that was stopped
   traderbench report runs/mine                                    write the report again from the store
+  traderbench compare runs/mine runs/theirs                       who is better, and whether the data can tell
+  traderbench leaderboard runs                                    every agent below a folder, ranked
   traderbench doctor                                              what works on this machine
 """
 
@@ -47,7 +49,7 @@ class Parser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser with all commands."""
-    from engine.cli import agents, data, doctor, runs, sweeps, tasks
+    from engine.cli import agents, comparisons, data, doctor, runs, sweeps, tasks
 
     parser = Parser(
         prog="traderbench",
@@ -57,7 +59,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"traderbench {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
-    for module in (runs, tasks, agents, sweeps, data, doctor):
+    for module in (runs, comparisons, tasks, agents, sweeps, data, doctor):
         module.add_commands(commands)
     return parser
 

@@ -6,9 +6,12 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import results
+
+if TYPE_CHECKING:
+    import jinja2
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -26,19 +29,24 @@ def render(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> str:
     Everything that an agent wrote is escaped by the template engine, and the page's Content-Security-Policy runs no
     script but its own, so that a hostile answer is shown and never executed.
     """
-    import jinja2
-
     from engine.report import page
+
+    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
+    return template("report.html.j2").render(
+        page.context(manifest, records), script=script, script_hash=page.content_hash(script)
+    )
+
+
+def template(name: str) -> jinja2.Template:
+    """Return a page's template, which escapes what it is given and knows the ``style`` of all pages."""
+    import jinja2
 
     loader = jinja2.FileSystemLoader(TEMPLATES)
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
     style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
-    return environment.get_template("report.html.j2").render(
-        page.context(manifest, records), script=script, style=style, script_hash=page.content_hash(script)
-    )
+    return environment.get_template(name, globals={"style": style})
 
 
 def _replace(path: Path, text: str) -> None:

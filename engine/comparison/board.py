@@ -1,0 +1,150 @@
+"""Agents ranked by their stored runs, with the ties that the data cannot break."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine import results, spending
+from engine.comparison.pair import LEVEL, by_section, common, overall
+from engine.comparison.played import Played
+from engine.score import OverallScore, samples_of, summarize
+from engine.statistics import Estimate, clustered_mean, holm
+from evaluators.contract import SECTIONS, Section
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One agent on one benchmark.
+
+    Attributes
+    ----------
+    agent, agent_digest
+        Name, and digest of what the agent says about itself: one name with two digests is two agents.
+    config, benchmark
+        Name of the config, and the digest of all that scores depend on but the seed.
+    score
+        Over the tasks of all its runs.
+    rank
+        Lowest and highest place that the data allow: one more than the agents that are better, and the number of
+        agents less those that are worse, each at the 5% level after Holm's correction over all pairs.
+    cost_usd, tokens, seconds, lookahead_attempts
+        Of all its runs; the cost is None where some of it is not known.
+    runs
+        Number of runs.
+    """
+
+    agent: str
+    agent_digest: str
+    config: str
+    benchmark: str
+    score: OverallScore
+    rank: tuple[int, int]
+    cost_usd: float | None
+    tokens: int
+    seconds: float
+    lookahead_attempts: int
+    runs: int
+
+
+def leaderboard(runs: Sequence[Played]) -> list[Standing]:
+    """Rank the agents of each benchmark; the best first, agents without a score last."""
+    benchmarks: dict[str, dict[tuple[str, str], list[Played]]] = {}
+    for run in runs:
+        agents = benchmarks.setdefault(run.benchmark, {})
+        agents.setdefault((run.agent, run.agent_digest), []).append(run)
+    return [standing for agents in benchmarks.values() for standing in _ranked(list(agents.values()))]
+
+
+def _ranked(agents: Sequence[list[Played]]) -> list[Standing]:
+    better, worse = _told_apart(agents)
+    found = [
+        _standing(runs, rank=(1 + better[number], len(agents) - worse[number])) for number, runs in enumerate(agents)
+    ]
+    return sorted(found, key=lambda row: -math.inf if row.score.score is None else row.score.score, reverse=True)
+
+
+def _told_apart(agents: Sequence[list[Played]]) -> tuple[list[int], list[int]]:
+    """Return how many agents are better, and how many are worse, than each."""
+    pairs = list(itertools.combinations(range(len(agents)), 2))
+    tests = [_difference(agents[one], agents[other]) for one, other in pairs]
+    known = [(pair, *test) for pair, test in zip(pairs, tests, strict=True) if test is not None]
+    better, worse = [0] * len(agents), [0] * len(agents)
+    for ((one, other), value, _), p_value in zip(known, holm([test[2] for test in known]), strict=True):
+        if p_value < LEVEL:
+            above, beneath = (one, other) if value > 0.0 else (other, one)
+            better[beneath] += 1
+            worse[above] += 1
+    return better, worse
+
+
+def _difference(first: Sequence[Played], second: Sequence[Played]) -> tuple[float, float] | None:
+    """Return the difference of two agents and its p value: on their common tasks, else between all tasks of each."""
+    ours, theirs = _scored(first), _scored(second)
+    if pairs := common(ours, theirs):
+        found = overall(by_section(pairs), first[0].weights, n=len(pairs))
+    else:
+        sections = _between(ours, theirs)
+        if not sections:
+            return None
+        found = overall(sections, first[0].weights, n=min(len(ours), len(theirs)))
+    return None if found.p_value is None else (found.difference, found.p_value)
+
+
+def _scored(runs: Sequence[Played]) -> list[dict[str, Any]]:
+    return [record for run in runs for record in run.scored]
+
+
+def _between(first: Sequence[dict[str, Any]], second: Sequence[dict[str, Any]]) -> dict[Section, Estimate]:
+    """Return the difference of the means of two agents' own tasks in each section (Welch)."""
+    found: dict[Section, Estimate] = {}
+    for section in SECTIONS:
+        sides = [[row for row in rows if row["section"] == section] for rows in (first, second)]
+        if not all(sides):
+            continue
+        one, other = (clustered_mean(sample for row in rows for sample in samples_of(row)) for rows in sides)
+        found[section] = _less(one, other)
+    return found
+
+
+def _less(one: Estimate, other: Estimate) -> Estimate:
+    value = one.value - other.value
+    if one.se is None or other.se is None or one.degrees_of_freedom is None or other.degrees_of_freedom is None:
+        return Estimate(value, None, None)
+    variances = one.se**2, other.se**2
+    total = math.fsum(variances)
+    if total == 0.0:
+        return Estimate(value, 0.0, one.degrees_of_freedom + other.degrees_of_freedom)
+    freedoms = one.degrees_of_freedom, other.degrees_of_freedom
+    return Estimate(
+        value,
+        math.sqrt(total),
+        total**2 / math.fsum(own**2 / free for own, free in zip(variances, freedoms, strict=True)),
+    )
+
+
+def _standing(runs: Sequence[Played], *, rank: tuple[int, int]) -> Standing:
+    records = [record for run in runs for record in run.records]
+    spent = spending.total([attempt["usage"] for attempt in results.attempts_of(record)] for record in records)
+    score, _ = summarize(records, runs[0].weights)
+    return Standing(
+        agent=runs[0].agent,
+        agent_digest=runs[0].agent_digest,
+        config=runs[0].config,
+        benchmark=runs[0].benchmark,
+        score=score,
+        rank=rank,
+        cost_usd=spent["cost_usd"],
+        tokens=sum(
+            attempt["usage"].get(name, 0)
+            for record in records
+            for attempt in results.attempts_of(record)
+            for name in ("input_tokens", "output_tokens")
+        ),
+        seconds=round(math.fsum(record["seconds"] for record in records), 1),
+        lookahead_attempts=sum(record["lookahead_attempts"] for record in records),
+        runs=len(runs),
+    )
