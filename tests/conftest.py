@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,11 @@ SHARED_DATA = ROOT.parent / "shared" / "data"
 
 
 def pytest_configure() -> None:
+    # a suite that is started in the background or under nohup would hand its deafness on to every program it starts
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, usual)
+
     from engine import jax_cache
 
     jax_cache.enable()

@@ -48,8 +48,7 @@ def ends_cleanly(process, number, tmp_path):
 
 @pytest.mark.slow
 def test_a_lost_terminal_ends_a_run_cleanly_and_leaves_no_temporary_folder(tmp_path):
-    # these tests may run under nohup themselves
-    process = start(tmp_path, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+    process = start(tmp_path)
     played(process, 1)
     ends_cleanly(process, signal.SIGHUP, tmp_path)
 
