@@ -409,7 +409,7 @@ def test_bytes_that_are_no_base64_are_named_whatever_letters_they_hold(part: dic
     assert read_part(held) == UnreadPart("the reply's file part without a name was not read: its bytes are not base64")
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(parts=st.lists(st.dictionaries(st.sampled_from(["text", "data", "raw", "file", "url"]), ODD, max_size=3) | ODD))
 def test_whatever_an_agent_sends_is_read_or_is_its_own_failure(parts: list[Any]) -> None:
     """An exception of another kind would be a failure of the harness, which plays the task again: a second look."""

@@ -39,6 +39,7 @@ def simulated() -> dict[str, dict[str, float]]:
     return validate_crypto(windows=64, repeats=2)
 
 
+@pytest.mark.campaign
 def test_on_simulated_markets_no_skill_scores_zero_hindsight_100_and_forecasters_rank_by_their_correlation(
     simulated: dict[str, dict[str, float]],
 ) -> None:
@@ -49,6 +50,7 @@ def test_on_simulated_markets_no_skill_scores_zero_hindsight_100_and_forecasters
         assert abs(simulated[name]["skill"]) < 3.0 * simulated[name]["se"] < 20.0, name
 
 
+@pytest.mark.campaign
 def test_the_published_weighting_fails_the_same_rules(simulated: dict[str, dict[str, float]]) -> None:
     assert simulated["flat"]["as_published"] > 45.0
     assert simulated["long"]["as_published"] > simulated["flat"]["as_published"] + 5.0

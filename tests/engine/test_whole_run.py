@@ -384,7 +384,7 @@ def test_a_tool_grant_tells_the_agent_neither_the_seed_nor_the_config(played):
 
 
 @pytest.mark.ray
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_first_run_of_a_newcomer_shows_every_section_and_calls_all_six_servers(quick):
     result, out = quick["ray"]
     assert set(result["sections"]) == set(SECTIONS)
@@ -396,6 +396,6 @@ def test_the_first_run_of_a_newcomer_shows_every_section_and_calls_all_six_serve
 
 
 @pytest.mark.ray
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_same_seed_gives_the_same_run_on_either_backend(quick):
     assert comparable(quick["serial"][0]) == comparable(quick["ray"][0])

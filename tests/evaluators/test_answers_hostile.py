@@ -80,6 +80,7 @@ def seconds(read: Callable[[str], object], text: str) -> float:
     return least
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("reader", READERS)
 def test_no_reply_is_slow_to_read(reader: str) -> None:
     slow = {name: taken for name, text in HOSTILE.items() if (taken := seconds(READERS[reader], text)) > SECONDS}

@@ -211,6 +211,7 @@ def held(side: float, *, parameters: simulators.Parameters = FAIR, windows: int 
     )
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_who_knows_which_image_is_the_mirror_knows_no_direction(side: float) -> None:
     shown = held(side)
@@ -219,17 +220,20 @@ def test_who_knows_which_image_is_the_mirror_knows_no_direction(side: float) -> 
         assert points.std() / np.sqrt(len(points)) < 0.4
 
 
+@pytest.mark.campaign
 def test_a_unit_that_knows_the_sizes_of_the_moves_to_come_would_pay_for_knowing_the_mirror() -> None:
     """With the leverage effect moves are smaller after a rise: it would count for more than the fall does."""
     points = held(1.0).timing_by_sizes_to_come
     assert points.mean() > 2.0 and errors_from_zero(points) > 8.0
 
 
+@pytest.mark.campaign
 def test_a_drift_would_pay_for_knowing_the_mirror() -> None:
     rising = FAIR._replace(drift=(2.0, 2.0, 2.0))
     assert errors_from_zero(held(1.0, parameters=rising, windows=8_000).timing) > 8.0
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_the_sign_of_the_funding_rate_names_no_mirror_and_earns_nothing(sign: float) -> None:
     for number, name in enumerate(("baseline", "noisy")):
