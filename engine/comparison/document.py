@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 WIDTH = 110
+NUMBER = re.compile(r"(< )?[-+$]?\d")
+WITHOUT_NUMBER = ("", "n/a", "unknown")
 
 
 @dataclass(frozen=True)
@@ -19,10 +22,7 @@ class Table:
 
     def is_number(self, column: int) -> bool:
         """Whether a column holds numbers, which stand at its right edge."""
-        cells = [row[column].strip() for row in self.rows]
-        return all(cell[:1] in "+-$0123456789n<u" for cell in cells if cell) and any(
-            cell[-1:].isdigit() for cell in cells if cell
-        )
+        return all(NUMBER.match(row[column]) or row[column] in WITHOUT_NUMBER for row in self.rows)
 
 
 @dataclass(frozen=True)

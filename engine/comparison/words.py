@@ -17,7 +17,6 @@ from engine.statistics import PairedDifference, holm
 
 SHOWN_TASKS = 12
 PART_COLUMNS = ("", "tasks", "difference", "95% interval", "p", "p, Holm", "detectable")
-PARTS = ("sections", "categories", "transforms")
 
 
 def verdict(found: Comparison) -> str:
@@ -163,7 +162,7 @@ def _cells(name: str, found: PairedDifference, p_holm: float | None) -> list[str
     interval = span(found)
     reach = detectable(found)
     return [
-        charts.readable(name) if name in PARTS or "_" in name else name,
+        charts.readable(name) if "_" in name else name,
         str(found.n),
         _signed(found.difference),
         "n/a" if interval is None else f"{_signed(interval[0])} to {_signed(interval[1])}",
