@@ -210,8 +210,9 @@ async def _set_up(
     async with contextlib.AsyncExitStack() as stack:
         progress.stage(f"connecting to the agent {agent}{services.told_about(agent)}")
         connected, url = await stack.enter_async_context(services.connected_agent(agent, environment))
-        progress.stage(f"starting the MCP servers ({config.execution.backend} backend)")
-        tools, tier = stack.enter_context(services.tool_servers(config.execution))
+        settings = services.reachable(config.execution, url)
+        progress.stage(f"starting the MCP servers ({settings.backend} backend)")
+        tools, tier = stack.enter_context(services.tool_servers(settings))
         yield Setup(connected, url, tools, tier)
 
 

@@ -97,6 +97,9 @@ class ExecutionConfig(Record):
     With ``date_order`` the tasks that use dated tools are played in the order of their dates, so that no tool shows
     anything later than a task that is still to be done (``engine.date_order``). Without it they run side by side and
     only each grant has its date.
+
+    The tool servers listen on ``host``; agents are told ``public_host``, by default the address by which this machine
+    reaches them. Requests may address the servers by these names, by IP addresses, and by ``allowed_hosts``.
     """
 
     backend: Literal["serial", "ray"] = "serial"
@@ -105,6 +108,8 @@ class ExecutionConfig(Record):
     date_order: bool = True
     ports: Literal["fixed", "auto"] = "fixed"
     host: str = "127.0.0.1"
+    public_host: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
 
 
 class JudgeConfig(Record):

@@ -12,6 +12,7 @@ from engine.config import ExecutionConfig, nearest
 from engine.errors import AgentUnreachable, ConfigError, ServiceUnavailable
 from engine.oracle import Oracle
 from engine.tool_access import ToolAccess
+from mcp_servers import addresses
 from mcp_servers.access import new_key
 from mcp_servers.catalog import SERVERS
 
@@ -90,6 +91,28 @@ def told_about(spec: str) -> str:
     return "" if user.is_apart else f"; {user.text}"
 
 
+def reachable(settings: ExecutionConfig, agent_url: str) -> ExecutionConfig:
+    """Return the settings with the name by which the agent at ``agent_url`` reaches the tool servers.
+
+    Raises
+    ------
+    ConfigError
+        When the agent is on another host and the servers would listen to this machine alone.
+    """
+    if settings.public_host or agent_url == Oracle.name:
+        return settings
+    ours = addresses.towards(agent_url)
+    if ours is None:
+        return settings
+    if addresses.is_loopback(settings.host):
+        raise ConfigError(
+            f"--agent {agent_url} is on another host and could not reach tool servers on {settings.host}; let them "
+            f"listen where it can: --host {ours} (execution.host), with --public-host NAME where it knows this machine "
+            "by another name; --public-host 127.0.0.1 says that their ports are forwarded to it"
+        )
+    return settings.model_copy(update={"public_host": ours}) if settings.host == addresses.WILDCARD else settings
+
+
 @contextlib.contextmanager
 def tool_servers(settings: ExecutionConfig) -> Iterator[tuple[ToolAccess, str]]:
     """Yield the access to the six tool servers, up for the length of the body, and the sandbox tier.
@@ -110,9 +133,16 @@ def tool_servers(settings: ExecutionConfig) -> Iterator[tuple[ToolAccess, str]]:
         if backend == "ray":
             stack.enter_context(local_ray())
         try:
-            servers = start_servers(tuple(SERVERS), ports=settings.ports, host=settings.host, key=key, backend=backend)
+            servers = start_servers(
+                tuple(SERVERS),
+                ports=settings.ports,
+                host=settings.host,
+                key=key,
+                backend=backend,
+                public_host=settings.public_host,
+                allowed_hosts=settings.allowed_hosts,
+            )
         except ServerStartError as error:
             raise ServiceUnavailable(str(error)) from error
         stack.callback(servers.close)
-        addresses = {name: f"http://{settings.host}:{port}" for name, port in servers.ports.items()}
-        yield ToolAccess(addresses, key, servers.unavailable, servers.channels), sandbox.tier() or "none"
+        yield ToolAccess(servers.addresses, key, servers.unavailable, servers.channels), sandbox.tier() or "none"

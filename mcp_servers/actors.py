@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from mcp_servers.addresses import LOOPBACK
 from mcp_servers.secrecy import deny_inspection
 from mcp_servers.setting import ServerStartError, Setting, bind
 
@@ -35,7 +36,7 @@ class ToolServerActor:
             return
         try:
             listeners = {name: _bind_again(setting.host, port, name)}
-            channel = _bind_again(setting.host, channel_port, "harness channel")
+            channel = _bind_again(LOOPBACK[0], channel_port, "harness channel")
         except ServerStartError as error:
             self._status = {"error": str(error)}
             return
@@ -110,7 +111,7 @@ def start_actors(ports: dict[str, int], setting: Setting) -> list[ServerActor | 
     remote = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=0)(ToolServerActor)
     try:
         known = {name: _known_port(setting.host, port, name) for name, port in ports.items()}
-        channels = {name: _known_port(setting.host, 0, "harness channel") for name in ports}
+        channels = {name: _known_port(LOOPBACK[0], 0, "harness channel") for name in ports}
     except ServerStartError as error:
         return [error]
     handles = {name: remote.remote(name, port, channels[name], setting) for name, port in known.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import anyio
@@ -10,11 +10,13 @@ from mcp.server import MCPServer, ServerRequestContext
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, TextContent
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mcp_servers import access, caller
+from mcp_servers import access, addresses, caller
 from mcp_servers.access import Grant
+from mcp_servers.addresses import LOOPBACK
 from mcp_servers.arrival import Arrival, Pulse
 from mcp_servers.call_log import CallLog, CallRecord, describe_arguments
 from mcp_servers.intake import GRANT, Intake
@@ -123,8 +125,10 @@ class Gate:
         standalone: Grant | None,
         log: CallLog,
         is_warm: Callable[[], bool],
+        names: Collection[str] = LOOPBACK,
     ) -> None:
         self.app = Intake(app)
+        self.names = names
         self.server_name = server_name
         self.key = key
         self.standalone = standalone
@@ -146,6 +150,9 @@ class Gate:
         path = scope["path"]
         if path == "/health":
             return JSONResponse({"status": "ok", "server": self.server_name, "warm": self.is_warm()})
+        headers = Headers(scope=scope)
+        if refused := addresses.refusal(headers.get("host", ""), headers.get("origin", ""), self.names):
+            return JSONResponse({"error": refused[1]}, status_code=refused[0])
         if path == MCP_PATH and self.standalone is not None:
             return self._mcp(scope, self.standalone)
         token, _, verb = path.removeprefix("/t/").partition("/")
@@ -176,7 +183,7 @@ def build_app(
     key: bytes,
     standalone: Grant | None = None,
     log: CallLog | None = None,
-    allowed_hosts: tuple[str, ...] = (),
+    names: Collection[str] = LOOPBACK,
     is_warm: Callable[[], bool] = lambda: True,
 ) -> ASGIApp:
     """Return the ASGI application of ``server``.
@@ -191,19 +198,17 @@ def build_app(
         Grant of plain ``/mcp``, for a server that runs alone; None refuses calls without a token.
     log
         Where calls are recorded; a log in memory by default.
-    allowed_hosts
-        ``Host`` headers that are accepted besides loopback (in containers), for example ``("mcp:*",)``.
+    names
+        Names by which requests may address the server (:func:`mcp_servers.addresses.refusal`).
     is_warm
         What ``/health`` says about the warm-up.
     """
     log = log or CallLog()
     fallback = standalone or caller.standalone_grant()
     server.middleware.append(Recorder(server_name, log, fallback))
-    loopback = ["127.0.0.1:*", "localhost:*", "[::1]:*"]
-    security = TransportSecuritySettings(
-        allowed_hosts=[*loopback, *allowed_hosts], allowed_origins=[f"http://{host}" for host in loopback]
-    )
+    # the gate looks at Host and Origin, and says what to set
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = server.streamable_http_app(
         streamable_http_path=MCP_PATH, stateless_http=True, json_response=True, transport_security=security
     )
-    return Gate(app, server_name=server_name, key=key, standalone=standalone, log=log, is_warm=is_warm)
+    return Gate(app, server_name=server_name, key=key, standalone=standalone, log=log, is_warm=is_warm, names=names)

@@ -71,7 +71,7 @@ def web_config(
         key=setting.key,
         standalone=setting.standalone,
         log=log,
-        allowed_hosts=() if setting.public_host is None else (f"{setting.public_host}:*",),
+        names=setting.names,
         is_warm=is_warm,
     )
     return guarded(app)
@@ -165,6 +165,7 @@ def serve(
     as_of: date | None = None,
     key: bytes | None = None,
     live_folder: Path | None = None,
+    allowed_hosts: tuple[str, ...] = (),
 ) -> None:
     """Run one server alone until interrupted (``traderbench mcp serve NAME``).
 
@@ -181,6 +182,8 @@ def serve(
     live_folder
         For ``edgar``: serve live figures of every company that files with the SEC, kept in this folder. The SEC wants
         a contact in the environment variable ``TRADERBENCH_SEC_CONTACT``.
+    allowed_hosts
+        Names by which requests may address the server, besides loopback and IP addresses.
 
     Raises
     ------
@@ -192,7 +195,12 @@ def serve(
     spec = spec_of(name)
     lake = None if live_folder is None else _live_lake(name, live_folder)
     listener = bind(host, spec.port if port is None else port, name=name)
-    setting = Setting(host=host, key=key or access.new_key(), standalone=caller.standalone_grant(as_of))
+    setting = Setting(
+        host=host,
+        key=key or access.new_key(),
+        standalone=caller.standalone_grant(as_of),
+        allowed_hosts=allowed_hosts,
+    )
     warming = WarmUp([name])
     config = web_config(name, setting, lake=lake, is_warm=partial(warming.is_done, name))
     warming.start()

@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+from mcp_servers.addresses import LOOPBACK
 from mcp_servers.secrecy import deny_inspection
 from mcp_servers.setting import ServerStartError, Setting, bind
 
@@ -37,9 +38,11 @@ async def _serve_until_closed(orders: dict[str, Any], answers: IO[str]) -> None:
         key=bytes.fromhex(orders["key"]),
         state_dir=Path(orders["state_dir"]),
         public_host=orders["public_host"],
+        allowed_hosts=tuple(orders["allowed_hosts"]),
     )
     hosted = host_together(orders["ports"], setting)
-    channel = bind(setting.host, orders["channel_port"], name="harness channel")
+    # whatever agents reach, the harness's own way stays on this machine
+    channel = bind(LOOPBACK[0], orders["channel_port"], name="harness channel")
     listeners = {name: bind(setting.host, orders["ports"][name], name=name) for name in hosted.configs}
     serving = asyncio.create_task(hosted.serve(listeners))
     hosted.channel.serve(channel)
@@ -119,6 +122,7 @@ class ServerProcess:
             "state_dir": str(self._setting.state_dir),
             "keep_state": self._setting.keep_state,
             "public_host": self._setting.public_host,
+            "allowed_hosts": self._setting.allowed_hosts,
         }
         with suppress(BrokenPipeError):
             _pipe(child.stdin).write(json.dumps(orders) + "\n")

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self
 
-from mcp_servers import access, scratch
+from mcp_servers import access, addresses, scratch
 from mcp_servers.catalog import SERVERS, spec_of
 from mcp_servers.setting import ServerStartError, Setting, bind, check_open_files
 from mcp_servers.watchdog import Watchdog
@@ -55,6 +55,8 @@ class ServerSet:
     ----------
     ports
         Port by name of each server that is up.
+    addresses
+        ``http://host:port`` by name of each server that is up, as agents reach it.
     channels
         Address by name of the harness's own way to each server that is up.
     unavailable
@@ -65,10 +67,14 @@ class ServerSet:
         self._groups = list(groups)
         self._setting = setting
         self._state = state
-        self._host = setting.public_host or ("127.0.0.1" if setting.host == "0.0.0.0" else setting.host)
+        self._host = addresses.on_this_machine(setting.host)
         ports = {name: port for group in groups for name, port in group.ports.items()}
         self.ports = {name: ports[name] for name in SERVERS if name in ports}
-        self.channels = {name: f"http://{self._host}:{group.channel_port}" for group in groups for name in group.ports}
+        self.channels = {
+            name: f"http://{addresses.LOOPBACK[0]}:{group.channel_port}" for group in groups for name in group.ports
+        }
+        public = setting.public_host or self._host
+        self.addresses = {name: f"http://{public}:{port}" for name, port in self.ports.items()}
         self._watchdog = Watchdog({self.channels[next(iter(group.ports))]: group for group in groups if group.ports})
         self.unavailable = {name: why for group in groups for name, why in group.unavailable.items()}
 
@@ -79,10 +85,7 @@ class ServerSet:
 
     def urls(self, token: str) -> dict[str, str]:
         """Return the MCP address of each server for the holder of ``token``."""
-        return {name: f"{self._base(name)}/t/{token}/mcp" for name in self.ports}
-
-    def _base(self, name: str) -> str:
-        return f"http://{self._host}:{self.ports[name]}"
+        return {name: f"{base}/t/{token}/mcp" for name, base in self.addresses.items()}
 
     def health(self) -> dict[str, str]:
         """Return ``ok``, or what is wrong, for each server asked for."""
@@ -90,7 +93,9 @@ class ServerSet:
 
     def _probe(self, name: str) -> str:
         try:
-            with urllib.request.urlopen(f"{self._base(name)}/health", timeout=REQUEST_TIMEOUT_S) as reply:
+            with urllib.request.urlopen(
+                f"http://{self._host}:{self.ports[name]}/health", timeout=REQUEST_TIMEOUT_S
+            ) as reply:
                 return str(json.load(reply)["status"])
         except OSError as error:
             return f"no answer: {error}"
@@ -120,6 +125,7 @@ def start_servers(
     backend: Literal["ray", "process"] = "process",
     state_dir: Path | None = None,
     public_host: str | None = None,
+    allowed_hosts: Iterable[str] = (),
 ) -> ServerSet:
     """Start tool servers and return when they answer.
 
@@ -139,6 +145,8 @@ def start_servers(
         Where call logs, accounts and messages of the servers are written; a temporary folder by default.
     public_host
         Name under which agents reach the servers when it is not ``host``.
+    allowed_hosts
+        Further names that requests may address the servers by.
 
     Raises
     ------
@@ -164,6 +172,7 @@ def start_servers(
             state_dir=place,
             keep_state=state_dir is not None,
             public_host=public_host,
+            allowed_hosts=tuple(allowed_hosts),
         )
         groups = _ray_groups(chosen, setting) if backend == "ray" else _process_groups(chosen, setting)
         return ServerSet(groups, setting, state.pop_all())

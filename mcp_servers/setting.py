@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcp_servers.access import Grant
+from mcp_servers.addresses import LOOPBACK
 
 MIN_OPEN_FILES = 128
 """What the servers of a small run have open, twice over. With fewer they fail calls, which an agent would pay for."""
@@ -35,7 +36,9 @@ class Setting:
     keep_state
         Whether ``state_dir`` stays when the run is over.
     public_host
-        Name under which agents reach the servers when it is not ``host`` (in containers).
+        Name under which agents reach the servers when it is not ``host`` (in containers, on other machines).
+    allowed_hosts
+        Further names that requests may address the servers by.
     """
 
     host: str
@@ -44,6 +47,13 @@ class Setting:
     state_dir: Path | None = None
     keep_state: bool = True
     public_host: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that the servers answer to."""
+        given = (*LOOPBACK, self.host, self.public_host or self.host, *self.allowed_hosts)
+        return frozenset(name.lower() for name in given)
 
 
 def bind(host: str, port: int, *, name: str) -> socket.socket:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,6 +80,7 @@ def _assessment(agent_url: str, given: dict[str, Any], configs: Path) -> Assessm
     config = _variant(given.pop("variant", "quick"), configs)
     sampling, execution = config.setdefault("sampling", {}), config.setdefault("execution", {})
     execution["ports"] = "auto"
+    execution |= tool_addresses(os.environ)
     if "seed" in given:
         sampling["seed"] = _whole(given.pop("seed"), "seed", low=0)
     if "sampling_strategy" in given:
@@ -95,6 +98,17 @@ def _assessment(agent_url: str, given: dict[str, Any], configs: Path) -> Assessm
     _shard(config, given)
     notes += [f"{key}: not a key of this benchmark, ignored" for key in sorted(given)]
     return Assessment(agent_url, config, tuple(notes))
+
+
+def tool_addresses(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return where the tool servers listen and how agents reach them, as the operator's environment says.
+
+    ``TRADERBENCH_HOST``, ``TRADERBENCH_PUBLIC_HOST`` and ``TRADERBENCH_ALLOWED_HOSTS`` (names between commas): it is
+    the operator who knows the network, not who sends a request.
+    """
+    given = {name: environment.get(f"TRADERBENCH_{name.upper()}", "") for name in ("host", "public_host")}
+    names = [name.strip() for name in environment.get("TRADERBENCH_ALLOWED_HOSTS", "").split(",") if name.strip()]
+    return {name: value for name, value in given.items() if value} | ({"allowed_hosts": names} if names else {})
 
 
 def _variant(name: Any, configs: Path) -> dict[str, Any]:

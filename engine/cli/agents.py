@@ -40,6 +40,13 @@ def add_commands(commands: options.Commands) -> None:
     )
     serve.add_argument("name", metavar="NAME", help="edgar, yfinance, sandbox, options, trading or risk")
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    serve.add_argument(
+        "--allowed-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a name that requests may address it by, besides localhost and IP addresses; may be repeated",
+    )
     serve.add_argument("--port", type=int, help="port (default: the server's own, 8101 to 8106)")
     serve.add_argument(
         "--as-of",
@@ -108,6 +115,7 @@ def serve_command(arguments: argparse.Namespace) -> int:
             port=arguments.port or SERVERS[arguments.name].port,
             as_of=arguments.as_of or date.today(),
             live_folder=arguments.live,
+            allowed_hosts=tuple(arguments.allowed_host),
         )
     except ServerStartError as error:
         raise ServiceUnavailable(str(error)) from error

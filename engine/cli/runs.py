@@ -36,6 +36,15 @@ def add_commands(commands: options.Commands) -> None:
     run.add_argument("--out", metavar="DIR", type=Path, help="run folder, new or empty (default: runs/<run id>)")
     run.add_argument("--backend", choices=("serial", "ray"), help="where tasks and tool servers run")
     run.add_argument("--ports", choices=("fixed", "auto"), help="MCP servers on 8101-8106, or on free ports")
+    run.add_argument("--host", help="address that the MCP servers listen on, 0.0.0.0 for all (default: 127.0.0.1)")
+    run.add_argument("--public-host", metavar="NAME", help="name by which the agent reaches this machine")
+    run.add_argument(
+        "--allowed-host",
+        metavar="NAME",
+        action="append",
+        dest="allowed_hosts",
+        help="another name that requests may address the MCP servers by; may be repeated",
+    )
     run.add_argument("--concurrency", type=int, metavar="N", help="tasks under way at once")
     run.add_argument("--model", metavar="NAME", help="model of builtin:llm (default: OPENAI_MODEL)")
     run.add_argument("--base-url", metavar="URL", help="API address of builtin:llm (default: OPENAI_BASE_URL)")
@@ -93,7 +102,7 @@ def resolved_config(arguments: argparse.Namespace) -> RunConfig:
     if arguments.seed is not None:
         drawn = isinstance(arguments.seed, options.DrawnSeed)
         raw["sampling"] |= {"seed": int(arguments.seed), "seed_drawn": drawn}
-    for name in ("backend", "ports", "concurrency"):
+    for name in ("backend", "ports", "concurrency", "host", "public_host", "allowed_hosts"):
         if getattr(arguments, name, None) is not None:
             raw["execution"][name] = getattr(arguments, name)
     if getattr(arguments, "max_cost_usd", None) is not None:

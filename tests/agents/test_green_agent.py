@@ -65,6 +65,19 @@ def test_the_config_of_a_request_is_a_valid_benchmark_config(request_module: Any
     assert assessment.notes == ("num_instances: not a key of this benchmark, ignored",)
 
 
+def test_the_operator_says_where_the_tools_are_and_the_request_cannot(
+    request_module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRADERBENCH_HOST", "0.0.0.0")
+    monkeypatch.setenv("TRADERBENCH_PUBLIC_HOST", "green")
+    monkeypatch.setenv("TRADERBENCH_ALLOWED_HOSTS", "bench.example, evaluator")
+    assessment = read(request_module, {"public_host": "elsewhere"})
+    execution = config.parse(assessment.config, source="request").execution
+    assert (execution.host, execution.public_host) == ("0.0.0.0", "green")
+    assert execution.allowed_hosts == ("bench.example", "evaluator")
+    assert assessment.notes == ("public_host: not a key of this benchmark, ignored",)
+
+
 def test_the_debate_that_is_not_there_is_noted_and_not_an_error(request_module: Any) -> None:
     (note,) = read(request_module, {"conduct_debate": True}).notes
     assert "debate" in note
