@@ -84,6 +84,7 @@ def resume_run(
     progress: Progress,
     retry_errors: bool = False,
     max_cost_usd: float | None = None,
+    execution: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Finish the run in ``folder`` and return its summary, as :func:`start_run` does.
 
@@ -101,6 +102,8 @@ def resume_run(
         Play the tasks in state ``agent_unavailable`` again; their former attempts are kept.
     max_cost_usd
         The run's budget from now on, what it has spent included; None: the config's.
+    execution
+        Other values of the config's ``execution`` from now on, which change no score.
 
     Raises
     ------
@@ -108,7 +111,7 @@ def resume_run(
         When there is something to play and the budget is spent; nothing is started then.
     """
     folder = folder.absolute()
-    return asyncio.run(_guarded(_resume(folder, agent, progress, retry_errors, max_cost_usd), folder))
+    return asyncio.run(_guarded(_resume(folder, agent, progress, retry_errors, max_cost_usd, execution or {}), folder))
 
 
 async def _guarded(work: Any, folder: Path) -> Any:
@@ -152,7 +155,12 @@ async def _start(
 
 
 async def _resume(
-    folder: Path, agent: str | None, progress: Progress, retry_errors: bool, max_cost_usd: float | None
+    folder: Path,
+    agent: str | None,
+    progress: Progress,
+    retry_errors: bool,
+    max_cost_usd: float | None,
+    execution: Mapping[str, Any],
 ) -> dict[str, Any]:
     with Store.open(folder) as store, build.working_directory(store.manifest()):
         manifest = store.manifest()
@@ -160,7 +168,8 @@ async def _resume(
         if {task["key"] for task in manifest["tasks"]} <= store.finished() - set(retried):
             progress.stage("nothing to play: every task has a result")
             return finish(store)
-        config = parse(manifest["config"], source=str(folder / "manifest.json"))
+        raw = manifest["config"] | {"execution": manifest["config"].get("execution", {}) | dict(execution)}
+        config = parse(raw, source=str(folder / "manifest.json"))
         if max_cost_usd is not None:
             limits = config.limits.model_copy(update={"max_cost_usd": max_cost_usd})
             config = config.model_copy(update={"limits": limits})

@@ -15,6 +15,7 @@ from engine.errors import ConfigError
 from engine.tool_times import LIMIT_S
 from evaluators.contract import SECTIONS, Section
 from evaluators.registry import DATASETS
+from mcp_servers import addresses
 
 SELECTION_KEYS = frozenset({"type", "limit", "limit_per_task"})
 """Keys of a dataset entry that the engine uses; the others are the dataset's own options."""
@@ -110,6 +111,13 @@ class ExecutionConfig(Record):
     host: str = "127.0.0.1"
     public_host: str | None = None
     allowed_hosts: tuple[str, ...] = ()
+
+    @field_validator("host", "public_host", "allowed_hosts")
+    @classmethod
+    def _are_names(cls, value: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
+        for name in (value,) if isinstance(value, str) else value or ():
+            addresses.checked(name)
+        return value
 
 
 class JudgeConfig(Record):

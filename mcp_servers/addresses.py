@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 from collections.abc import Collection
 from urllib.parse import urlsplit
@@ -33,7 +34,7 @@ def towards(url: str) -> str | None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.connect(found[0][4])
             ours, theirs = str(probe.getsockname()[0]), str(found[0][4][0])
-    except OSError:
+    except (OSError, UnicodeError):
         return None
     return None if ours == theirs or is_loopback(theirs) else ours
 
@@ -45,20 +46,27 @@ def refusal(host: str, origin: str, names: Collection[str]) -> tuple[int, str] |
     rebinding). Names have to be known for it; numbers are no names, and an ``Origin`` is always a page's.
     """
     name = _hostname(f"//{host}")
-    if name not in names and not _is_number(name):
+    if not name or (name not in names and not _is_number(name)):
         known = ", ".join(sorted(names))
         return 421, (
             f"Host {host!r}: this server answers to {known} and to IP addresses; where agents know it by this name, "
             f"set execution.public_host or execution.allowed_hosts (--public-host {name}, --allowed-host {name})"
         )
-    if origin and _hostname(origin) not in names:
+    if origin and (not _hostname(origin) or _hostname(origin) not in names):
         return 403, f"Origin {origin!r}: pages of this host may not call the server; allow it with --allowed-host"
     return None
 
 
+def checked(name: str) -> str:
+    """Return a name or an IPv4 address of a host as it stands in addresses; ``ValueError`` says what it may be."""
+    if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", name):
+        raise ValueError(f"a name or an IPv4 address alone, without scheme, port or blanks, got {name!r}")
+    return name
+
+
 def _hostname(url: str) -> str:
     try:
-        return urlsplit(url).hostname or ""
+        return (urlsplit(url).hostname or "").removesuffix(".")
     except ValueError:
         return ""
 

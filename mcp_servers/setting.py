@@ -64,6 +64,9 @@ def bind(host: str, port: int, *, name: str) -> socket.socket:
     try:
         listener.bind((host, port))
         listener.listen(128)
+    except socket.gaierror as error:
+        listener.close()
+        raise ServerStartError(f"cannot listen on {host!r}: no IPv4 address or name of this machine") from error
     except OSError as error:
         listener.close()
         raise ServerStartError(

@@ -100,7 +100,7 @@ def serve_command(arguments: argparse.Namespace) -> int:
     """Serve one server until it is stopped."""
     from engine.config import nearest
     from engine.errors import ConfigError, ServiceUnavailable
-    from mcp_servers import host
+    from mcp_servers import addresses, host
     from mcp_servers.catalog import SERVERS
     from mcp_servers.setting import ServerStartError
 
@@ -108,6 +108,11 @@ def serve_command(arguments: argparse.Namespace) -> int:
         raise ConfigError(
             f"unknown server {arguments.name!r}{nearest(arguments.name, SERVERS)}; available: {', '.join(SERVERS)}"
         )
+    try:
+        for name in arguments.allowed_host:
+            addresses.checked(name)
+    except ValueError as error:
+        raise ConfigError(f"--allowed-host: {error}") from error
     try:
         host.serve(
             arguments.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,12 +52,12 @@ def compare_command(arguments: argparse.Namespace) -> int:
 
     from engine.comparison import words
     from engine.comparison.pair import compare
-    from engine.comparison.played import read
+    from engine.comparison.played import labelled, read
     from engine.errors import ConfigError
 
     if len(arguments.runs) < 2:
         raise ConfigError(f"compare takes two runs or more, got {arguments.runs[0]} alone")
-    runs = [read(folder) for folder in arguments.runs]
+    runs = labelled([read(folder) for folder in arguments.runs])
     found = [compare(first, second) for first, second in itertools.combinations(runs, 2)]
     values = words.comparison_values(found[0]) if len(found) == 1 else words.many_values(found)
     _tell(arguments, values, words.comparison_document(found), words.comparison_rows(found))
@@ -68,14 +69,20 @@ def leaderboard_command(arguments: argparse.Namespace) -> int:
     from engine.comparison import words
     from engine.comparison.board import leaderboard
     from engine.comparison.played import below, read
-    from engine.errors import ConfigError
+    from engine.errors import ConfigError, TraderBenchError
 
     folders = list(below(arguments.folder))
     if not folders:
         raise ConfigError(
             f"{arguments.folder}: no run lies in or below this folder; name what --out named, or above it"
         )
-    rows = leaderboard([read(folder) for folder in folders])
+    runs = []
+    for folder in folders:
+        try:
+            runs.append(read(folder))
+        except TraderBenchError as error:
+            print(f"left out: {error}", file=sys.stderr)
+    rows = leaderboard(runs)
     _tell(arguments, words.standing_values(rows), words.board_document(rows), words.standing_rows(rows))
     return 0
 
@@ -83,18 +90,27 @@ def leaderboard_command(arguments: argparse.Namespace) -> int:
 def _tell(arguments: argparse.Namespace, values: Any, document: Document, rows: Sequence[dict[str, Any]]) -> None:
     """Print, and write the files that were asked for."""
     from engine.comparison import document as documents
+    from engine.errors import WriteFailed
 
-    if arguments.html:
-        arguments.html.write_text(documents.as_html(document), encoding="utf-8", errors="backslashreplace")
-    if arguments.csv or arguments.parquet:
-        import pandas as pd
+    try:
+        if arguments.html:
+            arguments.html.write_text(documents.as_html(document), encoding="utf-8", errors="backslashreplace")
+        if arguments.csv or arguments.parquet:
+            import pandas as pd
 
-        frame = pd.DataFrame(rows)
-        if arguments.csv:
-            frame.to_csv(arguments.csv, index=False)
-        if arguments.parquet:
-            frame.to_parquet(arguments.parquet, index=False)
+            frame = pd.DataFrame(rows)
+            if arguments.csv:
+                frame.map(_no_formula).to_csv(arguments.csv, index=False)
+            if arguments.parquet:
+                frame.to_parquet(arguments.parquet, index=False)
+    except OSError as error:
+        raise WriteFailed(f"{error.filename or 'the file'} cannot be written: {error.strerror or error}") from error
     if arguments.json:
         options.print_json(values)
     else:
         print(documents.as_text(document))
+
+
+def _no_formula(cell: Any) -> Any:
+    """Return a cell that a spreadsheet takes for text: an agent chooses its own name."""
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@") else cell

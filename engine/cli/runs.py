@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from engine.config import RunConfig
 
 DEFAULT_AGENT = "builtin:quant"
+ADDRESSES = ("host", "public_host", "allowed_hosts")
 
 
 def add_commands(commands: options.Commands) -> None:
@@ -36,15 +37,7 @@ def add_commands(commands: options.Commands) -> None:
     run.add_argument("--out", metavar="DIR", type=Path, help="run folder, new or empty (default: runs/<run id>)")
     run.add_argument("--backend", choices=("serial", "ray"), help="where tasks and tool servers run")
     run.add_argument("--ports", choices=("fixed", "auto"), help="MCP servers on 8101-8106, or on free ports")
-    run.add_argument("--host", help="address that the MCP servers listen on, 0.0.0.0 for all (default: 127.0.0.1)")
-    run.add_argument("--public-host", metavar="NAME", help="name by which the agent reaches this machine")
-    run.add_argument(
-        "--allowed-host",
-        metavar="NAME",
-        action="append",
-        dest="allowed_hosts",
-        help="another name that requests may address the MCP servers by; may be repeated",
-    )
+    _add_addresses(run)
     run.add_argument("--concurrency", type=int, metavar="N", help="tasks under way at once")
     run.add_argument("--model", metavar="NAME", help="model of builtin:llm (default: OPENAI_MODEL)")
     run.add_argument("--base-url", metavar="URL", help="API address of builtin:llm (default: OPENAI_BASE_URL)")
@@ -65,6 +58,7 @@ def add_commands(commands: options.Commands) -> None:
         action="store_true",
         help="also play the tasks again for which the agent was not available; the result tells how many",
     )
+    _add_addresses(resume)
     _add_budget(resume, "what the run may cost in all, what it has spent included (default: as the run began)")
     options.add_json(resume, "the result")
 
@@ -89,6 +83,18 @@ def add_commands(commands: options.Commands) -> None:
     options.add_json(rescore, "the result")
 
 
+def _add_addresses(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", help="address that the MCP servers listen on, 0.0.0.0 for all (default: 127.0.0.1)")
+    parser.add_argument("--public-host", metavar="NAME", help="name by which the agent reaches this machine")
+    parser.add_argument(
+        "--allowed-host",
+        metavar="NAME",
+        action="append",
+        dest="allowed_hosts",
+        help="another name that requests may address the MCP servers by; may be repeated",
+    )
+
+
 def _add_budget(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("--max-cost-usd", type=options.positive, metavar="USD", help=what)
 
@@ -102,7 +108,7 @@ def resolved_config(arguments: argparse.Namespace) -> RunConfig:
     if arguments.seed is not None:
         drawn = isinstance(arguments.seed, options.DrawnSeed)
         raw["sampling"] |= {"seed": int(arguments.seed), "seed_drawn": drawn}
-    for name in ("backend", "ports", "concurrency", "host", "public_host", "allowed_hosts"):
+    for name in ("backend", "ports", "concurrency", *ADDRESSES):
         if getattr(arguments, name, None) is not None:
             raw["execution"][name] = getattr(arguments, name)
     if getattr(arguments, "max_cost_usd", None) is not None:
@@ -150,6 +156,7 @@ def resume_command(arguments: argparse.Namespace) -> int:
         progress=progress.for_stream(),
         retry_errors=arguments.retry_errors,
         max_cost_usd=arguments.max_cost_usd,
+        execution={name: value for name in ADDRESSES if (value := getattr(arguments, name)) is not None},
     )
     return _tell(result, arguments.folder, as_json=arguments.json)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine import results, spending
-from engine.comparison.pair import LEVEL, by_section, common, overall
+from engine.comparison.pair import LEVEL, common, mean_difference, overall
 from engine.comparison.played import Played
 from engine.score import OverallScore, samples_of, summarize
 from engine.statistics import Estimate, clustered_mean, holm
@@ -30,7 +30,8 @@ class Standing:
         Over the tasks of all its runs.
     rank
         Lowest and highest place that the data allow: one more than the agents that are better, and the number of
-        agents less those that are worse, each at the 5% level after Holm's correction over all pairs.
+        agents less those that are worse, each at the 5% level after Holm's correction over all pairs; None without a
+        score.
     cost_usd, tokens, seconds, lookahead_attempts
         Of all its runs; the cost is None where some of it is not known.
     runs
@@ -42,7 +43,7 @@ class Standing:
     config: str
     benchmark: str
     score: OverallScore
-    rank: tuple[int, int]
+    rank: tuple[int, int] | None
     cost_usd: float | None
     tokens: int
     seconds: float
@@ -60,10 +61,12 @@ def leaderboard(runs: Sequence[Played]) -> list[Standing]:
 
 
 def _ranked(agents: Sequence[list[Played]]) -> list[Standing]:
-    better, worse = _told_apart(agents)
+    having = [runs for runs in agents if _scored(runs)]
+    better, worse = _told_apart(having)
     found = [
-        _standing(runs, rank=(1 + better[number], len(agents) - worse[number])) for number, runs in enumerate(agents)
+        _standing(runs, rank=(1 + better[number], len(having) - worse[number])) for number, runs in enumerate(having)
     ]
+    found += [_standing(runs, rank=None) for runs in agents if not _scored(runs)]
     return sorted(found, key=lambda row: -math.inf if row.score.score is None else row.score.score, reverse=True)
 
 
@@ -82,15 +85,12 @@ def _told_apart(agents: Sequence[list[Played]]) -> tuple[list[int], list[int]]:
 
 
 def _difference(first: Sequence[Played], second: Sequence[Played]) -> tuple[float, float] | None:
-    """Return the difference of two agents and its p value: on their common tasks, else between all tasks of each."""
-    ours, theirs = _scored(first), _scored(second)
-    if pairs := common(ours, theirs):
-        found = overall(by_section(pairs), first[0].weights, n=len(pairs))
-    else:
-        sections = _between(ours, theirs)
-        if not sections:
-            return None
-        found = overall(sections, first[0].weights, n=min(len(ours), len(theirs)))
+    """Return the difference of two agents and its p value; None where it is not known."""
+    ours, theirs, weights = _scored(first), _scored(second), first[0].weights
+    sections = _by_section(ours, theirs)
+    if not any(weights.get(section, 0.0) for section in sections):
+        return None
+    found = overall(sections, weights, n=min(len(ours), len(theirs)))
     return None if found.p_value is None else (found.difference, found.p_value)
 
 
@@ -98,12 +98,20 @@ def _scored(runs: Sequence[Played]) -> list[dict[str, Any]]:
     return [record for run in runs for record in run.scored]
 
 
-def _between(first: Sequence[dict[str, Any]], second: Sequence[dict[str, Any]]) -> dict[Section, Estimate]:
-    """Return the difference of the means of two agents' own tasks in each section (Welch)."""
+def _by_section(first: Sequence[dict[str, Any]], second: Sequence[dict[str, Any]]) -> dict[Section, Estimate]:
+    """Return the difference in each section that both agents have.
+
+    It is paired where all tasks of one of them are tasks of the other, too, and else between the means (Welch): a few
+    common tasks must not stand for all the others.
+    """
     found: dict[Section, Estimate] = {}
     for section in SECTIONS:
         sides = [[row for row in rows if row["section"] == section] for rows in (first, second)]
         if not all(sides):
+            continue
+        pairs = common(*sides)
+        if len(pairs) == min(map(len, sides)):
+            found[section] = mean_difference(pairs)
             continue
         one, other = (clustered_mean(sample for row in rows for sample in samples_of(row)) for rows in sides)
         found[section] = _less(one, other)
@@ -117,7 +125,9 @@ def _less(one: Estimate, other: Estimate) -> Estimate:
     variances = one.se**2, other.se**2
     total = math.fsum(variances)
     if total == 0.0:
-        return Estimate(value, 0.0, one.degrees_of_freedom + other.degrees_of_freedom)
+        # the permutation test on the families, put as the sign test of so many
+        families = round(one.degrees_of_freedom) + 1, round(other.degrees_of_freedom) + 1
+        return Estimate(value, 0.0, math.log2(math.comb(sum(families), families[0]) / 2.0))
     freedoms = one.degrees_of_freedom, other.degrees_of_freedom
     return Estimate(
         value,
@@ -126,7 +136,7 @@ def _less(one: Estimate, other: Estimate) -> Estimate:
     )
 
 
-def _standing(runs: Sequence[Played], *, rank: tuple[int, int]) -> Standing:
+def _standing(runs: Sequence[Played], *, rank: tuple[int, int] | None) -> Standing:
     records = [record for run in runs for record in run.records]
     spent = spending.total([attempt["usage"] for attempt in results.attempts_of(record)] for record in records)
     score, _ = summarize(records, runs[0].weights)

@@ -16,6 +16,7 @@ from engine.comparison.played import Played
 from engine.errors import ConfigError
 from engine.score import redistribute, samples_of
 from engine.statistics import (
+    ROUNDING,
     Estimate,
     PairedDifference,
     Sample,
@@ -111,13 +112,16 @@ def compare(first: Played, second: Played) -> Comparison:
         raise ConfigError(
             f"{first.folder} and {second.folder} share no task with a score; runs of the same config and seed do"
         )
+    sections = by_section(pairs)
+    if not any(first.weights.get(section, 0.0) for section in sections):
+        raise ConfigError(f"weights: the common tasks are of {', '.join(sections)}, which have no weight")
     return Comparison(
         first,
         second,
-        overall=overall(by_section(pairs), first.weights, n=len(pairs)),
-        sections=_rows(pairs, lambda record: record["section"]),
-        categories=_rows(pairs, lambda record: record["category"]),
-        transforms=_rows(pairs, lambda record: record["details"].get("transform")),
+        overall=overall(sections, first.weights, n=len(pairs)),
+        sections=_rows(pairs, lambda pair: pair.first["section"]),
+        categories=_rows(pairs, lambda pair: pair.first["category"]),
+        transforms=_rows(pairs, transform_of),
         passes=mcnemar(pairs),
         pairs=sorted(pairs, key=lambda pair: -abs(pair.difference)),
     )
@@ -154,6 +158,11 @@ def _identity(record: Mapping[str, Any]) -> tuple[str, int]:
     return record["task_id"], record.get("draw", 1)
 
 
+def transform_of(pair: Pair) -> str | None:
+    """Return the market transform of a task; an agent that broke may have left a record without it."""
+    return pair.first["details"].get("transform") or pair.second["details"].get("transform")
+
+
 def differences(pair: Pair) -> list[Sample]:
     """Return a pair's observations of the difference: its own, or one for each window of a market.
 
@@ -176,17 +185,19 @@ def differences(pair: Pair) -> list[Sample]:
 def by_section(pairs: Sequence[Pair]) -> dict[Section, Estimate]:
     """Return the mean difference in each section that the pairs have."""
     groups = {section: [pair for pair in pairs if pair.first["section"] == section] for section in SECTIONS}
-    return {section: _mean(group) for section, group in groups.items() if group}
+    return {section: mean_difference(group) for section, group in groups.items() if group}
 
 
-def _mean(pairs: Sequence[Pair]) -> Estimate:
+def mean_difference(pairs: Sequence[Pair]) -> Estimate:
+    """Return the mean difference of some pairs, clustered by family."""
     return clustered_mean(sample for pair in pairs for sample in differences(pair))
 
 
 def overall(sections: Mapping[Section, Estimate], weights: Mapping[Section, float], *, n: int) -> PairedDifference:
     """Return the weighted sum of independent differences; degrees of freedom by Welch and Satterthwaite.
 
-    Its standard error is None where a section that has weight has none.
+    Its standard error is None where a section that has weight has none. Where nothing varies within any section, the
+    sign test is on the families of the sections that differ; without an error if they differ in both directions.
     """
     shares = redistribute(weights, list(sections))
     parts = [(shares[section], estimate) for section, estimate in sections.items() if shares[section] > 0.0]
@@ -196,22 +207,23 @@ def overall(sections: Mapping[Section, Estimate], weights: Mapping[Section, floa
     variances = [(share * (part.se or 0.0)) ** 2 for share, part in parts]
     freedoms = [part.degrees_of_freedom or 0.0 for _, part in parts]
     total = math.fsum(variances)
-    # where nothing varies, every family of every section says the same
-    freedom = (
-        total**2 / math.fsum(own**2 / free for own, free in zip(variances, freedoms, strict=True))
-        if total > 0.0
-        else math.fsum(freedoms)
-    )
-    return tested(Estimate(value, math.sqrt(total), freedom), n=n)
+    if math.sqrt(total) > ROUNDING * max(1.0, abs(value)):
+        freedom = total**2 / math.fsum(own**2 / free for own, free in zip(variances, freedoms, strict=True))
+        return tested(Estimate(value, math.sqrt(total), freedom), n=n)
+    moved = [(part.value, free) for (_, part), free in zip(parts, freedoms, strict=True) if abs(part.value) > ROUNDING]
+    if len({math.copysign(1.0, part) for part, _ in moved}) > 1:
+        return tested(Estimate(value, None, None), n=n)
+    families = math.fsum(free + 1.0 for _, free in moved)
+    return tested(Estimate(value, 0.0, max(families, 1.0) - 1.0), n=n)
 
 
-def _rows(pairs: Sequence[Pair], name_of: Callable[[dict[str, Any]], Any]) -> dict[Any, Row]:
+def _rows(pairs: Sequence[Pair], name_of: Callable[[Pair], Any]) -> dict[Any, Row]:
     """Return the difference on the tasks of each name; Holm's correction is over the names."""
     groups: dict[Any, list[Pair]] = {}
     for pair in pairs:
-        if (name := name_of(pair.first)) is not None:
+        if (name := name_of(pair)) is not None:
             groups.setdefault(name, []).append(pair)
-    found = {name: tested(_mean(group), n=len(group)) for name, group in groups.items()}
+    found = {name: tested(mean_difference(group), n=len(group)) for name, group in groups.items()}
     known = {name: row.p_value for name, row in found.items() if row.p_value is not None}
     adjusted = dict(zip(known, holm(list(known.values())), strict=True))
     return {name: Row(row, adjusted.get(name)) for name, row in found.items()}
@@ -229,7 +241,9 @@ def mcnemar(pairs: Sequence[Pair]) -> Passes:
 
 def detectable(difference: PairedDifference) -> float | None:
     """Return the true difference that such a comparison finds 4 times of 5; None where nothing varied."""
-    return minimum_detectable_difference(difference.se) if difference.se else None
+    if difference.se is None or difference.half_width is None:
+        return None
+    return minimum_detectable_difference(difference.se)
 
 
 def span(difference: PairedDifference) -> tuple[float, float] | None:

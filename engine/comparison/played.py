@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,10 @@ from engine.score import UNSCORED
 from engine.store import Store, digest
 from evaluators.contract import Section
 
-SAME_BENCHMARK = ("datasets", "weights", "debate", "judge", "limits")
-"""Parts of a config that a score depends on, besides the seed."""
+SAME_BENCHMARK = ("datasets", "weights", "debate", "judge")
+"""Parts of a config that a score depends on, besides limits and sampling."""
+OF_THE_RUN = ("max_cost_usd", "max_error_share", "tool_time_s")
+"""Limits that end a run or mark it, and change no score."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Played:
         ``dataset@version:options`` -> hash of what its scores depend on.
     records
         One a task of the plan, as :func:`engine.results.all_records` gives them.
+    alias
+        Instead of the agent's name, where that is not enough.
     """
 
     folder: Path
@@ -49,6 +53,12 @@ class Played:
     weights: Mapping[Section, float]
     data_hashes: Mapping[str, str]
     records: list[dict[str, Any]]
+    alias: str = ""
+
+    @property
+    def label(self) -> str:
+        """What the run is called beside others."""
+        return self.alias or self.agent
 
     @property
     def scored(self) -> list[dict[str, Any]]:
@@ -69,19 +79,24 @@ def read(folder: Path) -> Played:
     with Store.open(folder, read_only=True) as store:
         manifest, records = store.manifest(), results.all_records(store)
     config = manifest["config"]
-    sampling = {name: value for name, value in config["sampling"].items() if name not in ("seed", "seed_drawn")}
-    same = [{name: config.get(name) for name in SAME_BENCHMARK}, sampling, manifest["data_hashes"]]
+    sampling = _without(config.get("sampling", {}), "seed", "seed_drawn")
+    limits = _without(config.get("limits", {}), *OF_THE_RUN)
+    same = [{name: config.get(name) for name in SAME_BENCHMARK}, sampling, limits, manifest.get("data_hashes", {})]
     return Played(
         folder=folder,
         agent=manifest["agent"]["name"],
-        agent_digest=manifest["agent"]["digest"],
+        agent_digest=manifest["agent"].get("digest", ""),
         config=config["name"],
         seed=manifest["seed"],
         benchmark=digest(same)[:12],
         weights=results.weights_of(manifest),
-        data_hashes=manifest["data_hashes"],
+        data_hashes=manifest.get("data_hashes", {}),
         records=records,
     )
+
+
+def _without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
 
 
 def below(folder: Path) -> Iterator[Path]:
@@ -93,7 +108,7 @@ def below(folder: Path) -> Iterator[Path]:
             yield from below(inner)
 
 
-def labels(runs: list[Played]) -> list[str]:
-    """Return a name for each run: its agent, with the folder where two runs have the same agent."""
+def labelled(runs: list[Played]) -> list[Played]:
+    """Return the runs, each with a label of its own: the agent, with the folder where two runs have the same agent."""
     names = [run.agent for run in runs]
-    return [name if names.count(name) == 1 else f"{name} ({run.folder})" for name, run in zip(names, runs, strict=True)]
+    return [run if names.count(run.agent) == 1 else replace(run, alias=f"{run.agent} ({run.folder})") for run in runs]

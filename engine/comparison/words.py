@@ -9,11 +9,10 @@ from typing import Any
 from engine.comparison.board import Standing
 from engine.comparison.document import Document, Table
 from engine.comparison.pair import Comparison, Pair, Row, detectable, span
-from engine.comparison.played import labels
 from engine.remarks import points, tasks
 from engine.report import charts
 from engine.spending import dollars
-from engine.statistics import PairedDifference, holm
+from engine.statistics import ROUNDING, PairedDifference, holm
 
 SHOWN_TASKS = 12
 PART_COLUMNS = ("", "tasks", "difference", "95% interval", "p", "p, Holm", "detectable")
@@ -21,7 +20,7 @@ PART_COLUMNS = ("", "tasks", "difference", "95% interval", "p", "p, Holm", "dete
 
 def verdict(found: Comparison) -> str:
     """Return what the comparison says, in words."""
-    first, second = labels([found.first, found.second])
+    first, second = found.first.label, found.second.label
     overall = found.overall
     size, chance = abs(overall.difference), _p(overall.p_value)
     if overall.p_value is None:
@@ -30,8 +29,13 @@ def verdict(found: Comparison) -> str:
         better, worse = (first, second) if overall.difference > 0.0 else (second, first)
         return f"{better} is better than {worse} by {points(size)} points ({_interval_words(overall)}p {chance})"
     reach = detectable(overall)
-    if reach is None:
+    if reach is None and size <= ROUNDING:
         return f"{first} and {second} cannot be told apart: the same score on all {tasks(overall.n)}"
+    if reach is None:
+        return (
+            f"{first} and {second} cannot be told apart: difference {_signed(overall.difference)} points without any "
+            f"spread, but {tasks(overall.n)} are too few (p {chance})"
+        )
     said = (
         f"{first} and {second} cannot be told apart: difference {points(overall.difference)} points "
         f"({_interval_words(overall)}p {chance}); {tasks(overall.n)} show a true difference of {points(reach)} points "
@@ -117,7 +121,7 @@ def comparison_document(found: Sequence[Comparison]) -> Document:
 
 
 def _comparison_tables(found: Comparison, *, titled: bool) -> list[Table]:
-    first, second = labels([found.first, found.second])
+    first, second = found.first.label, found.second.label
     about = f": {first} less {second}" if titled else ""
     rows: list[tuple[str, PairedDifference, float | None]] = [("overall", found.overall, None)]
     rows += [(name, row.difference, row.p_holm) for name, row in found.sections.items()]
@@ -146,7 +150,7 @@ def _lost(pair: Pair) -> list[str]:
 def _pairs_table(found: Sequence[Comparison]) -> Table:
     rows = []
     for one, p_holm in zip(found, _over_pairs(found), strict=True):
-        first, second = labels([one.first, one.second])
+        first, second = one.first.label, one.second.label
         rows.append(_cells(f"{first} less {second}", one.overall, p_holm))
     return Table("All pairs", PART_COLUMNS, rows)
 
@@ -185,7 +189,7 @@ def standing_values(rows: Sequence[Standing]) -> list[dict[str, Any]]:
             "score": row.score.score,
             "se": row.score.se,
             "ci95": None if row.score.ci95 is None else list(row.score.ci95),
-            "rank": list(row.rank),
+            "rank": None if row.rank is None else list(row.rank),
             "cost_usd": row.cost_usd,
             "tokens": row.tokens,
             "runs": row.runs,
@@ -239,11 +243,11 @@ def board_document(rows: Sequence[Standing]) -> Document:
 
 
 def _board_cells(row: Standing, group: Sequence[Standing]) -> list[str]:
-    low, high = row.rank
+    low, high = row.rank or (None, None)
     twins = sum(other.agent == row.agent for other in group) > 1
     interval = row.score.ci95
     return [
-        str(low) if low == high else f"{low} to {high}",
+        "n/a" if low is None else str(low) if low == high else f"{low} to {high}",
         f"{row.agent} ({row.agent_digest[:8]})" if twins else row.agent,
         points(row.score.score),
         "n/a" if interval is None else f"{points(interval[0])} to {points(interval[1])}",
@@ -260,9 +264,10 @@ def _board_cells(row: Standing, group: Sequence[Standing]) -> list[str]:
 def comparison_rows(found: Sequence[Comparison]) -> list[dict[str, Any]]:
     """Return every difference as a flat row, for CSV and Parquet."""
     rows = []
-    for one in found:
-        first, second = labels([one.first, one.second])
-        named: list[tuple[str, str, PairedDifference, float | None]] = [("overall", "overall", one.overall, None)]
+    for one, over_pairs in zip(found, _over_pairs(found), strict=True):
+        sides = {"first": one.first.label, "second": one.second.label}
+        sides |= {"first_run": str(one.first.folder), "second_run": str(one.second.folder)}
+        named: list[tuple[str, str, PairedDifference, float | None]] = [("overall", "overall", one.overall, over_pairs)]
         parts: Mapping[str, Mapping[Any, Row]] = {
             "section": one.sections,
             "category": one.categories,
@@ -273,7 +278,7 @@ def comparison_rows(found: Sequence[Comparison]) -> list[dict[str, Any]]:
         ]
         for part, name, difference, p_holm in named:
             low, high = span(difference) or (math.nan, math.nan)
-            told = {"first": first, "second": second, "part": part, "name": name} | _difference(difference)
+            told = sides | {"part": part, "name": name} | _difference(difference)
             del told["ci95"]
             rows.append(_flat(told | {"low": low, "high": high, "p_holm": p_holm}))
     return rows
@@ -284,8 +289,9 @@ def standing_rows(rows: Sequence[Standing]) -> list[dict[str, Any]]:
     flat = []
     for row, told in zip(rows, standing_values(rows), strict=True):
         low, high = row.score.ci95 or (math.nan, math.nan)
+        rank_low, rank_high = row.rank or (math.nan, math.nan)
         del told["ci95"], told["rank"]
-        flat.append(_flat(told | {"low": low, "high": high, "rank_low": row.rank[0], "rank_high": row.rank[1]}))
+        flat.append(_flat(told | {"low": low, "high": high, "rank_low": rank_low, "rank_high": rank_high}))
     return flat
 
 

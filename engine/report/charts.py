@@ -78,7 +78,7 @@ def intervals(rows: Sequence[tuple[str, float | None, tuple[float, float] | None
                 axes.plot(span, (place, place), color=INK, linewidth=1.6, solid_capstyle="butt")
                 axes.plot(span, (place, place), "|", color=INK, markersize=8)
             axes.text(1.09, place, points(value), transform=beside, ha="right", va="center", fontweight="bold")
-        axes.set_yticks(list(places), [readable(name) for name, _, _ in rows])
+        axes.set_yticks(list(places), [readable(name) for name, _, _ in rows], parse_math=False)
         axes.set_xlim(0, 100)
         axes.set_xticks(range(0, 101, 20))
         axes.invert_yaxis()

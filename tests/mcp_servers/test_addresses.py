@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import unittest.mock
 
 import httpx
 import pytest
@@ -17,7 +18,7 @@ NAMES = frozenset({"127.0.0.1", "localhost", "green"})
 
 
 @pytest.mark.parametrize(
-    "host", ["127.0.0.1:8101", "localhost", "green:8101", "GREEN:1", "10.0.0.7:8101", "[fe80::1]:80"]
+    "host", ["127.0.0.1:8101", "localhost", "green:8101", "GREEN:1", "green.:80", "10.0.0.7:8101", "[fe80::1]:80"]
 )
 def test_known_names_and_numbers_are_answered(host: str) -> None:
     assert addresses.refusal(host, "", NAMES) is None
@@ -77,3 +78,16 @@ def test_a_server_answers_to_its_names_and_the_harness_channel_stays_on_this_mac
         with socket.socket() as probe, pytest.raises(ConnectionRefusedError):
             # another loopback address reaches what listens everywhere, and not what listens on 127.0.0.1 alone
             probe.connect(("127.0.0.2", port))
+
+
+@pytest.mark.parametrize("name", ["", "gw:9000", "http://gw", "gw ", "-gw", "fe80::1"])
+def test_what_is_no_name_alone_is_refused_before_anybody_is_told_it(name: str) -> None:
+    for field in ({"public_host": name}, {"allowed_hosts": (name,)}, {"host": name}):
+        with pytest.raises(ValueError, match="without scheme, port or blanks"):
+            ExecutionConfig(**field)
+
+
+def test_a_blank_name_opens_nothing() -> None:
+    blank = frozenset({"", "127.0.0.1"})
+    assert addresses.refusal("127.0.0.1", "null", blank) == (403, unittest.mock.ANY)
+    assert addresses.refusal("[", "", blank) == (421, unittest.mock.ANY)

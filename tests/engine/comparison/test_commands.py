@@ -1,10 +1,13 @@
 """``traderbench compare`` and ``leaderboard`` on stored runs of real agents."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from engine.cli.comparisons import _no_formula
 from engine.tool_access import ToolAccess
 from mcp_servers.access import new_key
 from tests.engine.command_line import here
@@ -88,3 +91,17 @@ def test_mistakes_are_one_line_that_says_what_would_be_right(runs, tmp_path):
     assert "compare takes two runs or more" in of("compare", runs / "null", status=2).stderr
     assert "no run is here" in of("compare", runs / "null", tmp_path, status=2).stderr
     assert "no run lies in or below" in of("leaderboard", tmp_path, status=2).stderr
+    absent = tmp_path / "absent" / "c.html"
+    assert f"{absent} cannot be written" in of("leaderboard", runs, "--html", absent, status=74).stderr
+
+
+def test_a_run_that_cannot_be_read_is_left_out_and_named(runs, tmp_path):
+    folder = Path(shutil.copytree(runs, tmp_path / "runs"))
+    (folder / "null" / "commits.log").write_bytes(b"")
+    done = of("leaderboard", folder, "--json")
+    assert len(json.loads(done.stdout)) == 2
+    assert "left out: " in done.stderr and "null" in done.stderr
+
+
+def test_an_agent_names_itself_and_writes_no_formula():
+    assert [_no_formula(cell) for cell in ("=1+1", "@x", "a=b", -3.0, "")] == ["'=1+1", "'@x", "a=b", -3.0, ""]

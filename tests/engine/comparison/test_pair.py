@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from engine.comparison import pair
+from engine.comparison import pair, words
 from engine.comparison.pair import compare
 from engine.errors import ConfigError
 from engine.statistics import minimum_detectable_difference
@@ -159,3 +159,46 @@ def test_the_tasks_said_to_be_enough_are_enough():
     assert not few.differ and few.tasks_to_tell > few.overall.n
     expected = few.overall.n * (pair.detectable(few.overall) / few.overall.difference) ** 2
     assert few.tasks_to_tell == math.ceil(expected)
+
+
+def test_where_nothing_varies_the_sign_test_is_on_the_families_that_differ():
+    same = [record(i, 50, section=ANALYSIS) for i in range(10, 40)]
+    found = compare(
+        played([record(0, 100), record(1, 100), *same]), played([record(0, 0), record(1, 0), *same], "b")
+    ).overall
+    # two families of one sign: 2 x 2^-2
+    assert (found.difference, found.p_value) == (50.0, 0.5)
+    both = (
+        [record(i, 51.0, section=KNOWLEDGE) for i in range(4)],
+        [record(i, 50.0, section=KNOWLEDGE) for i in range(4)],
+    )
+    back = (
+        [record(i, 50.0, section=ANALYSIS) for i in range(4, 8)],
+        [record(i, 50.9, section=ANALYSIS) for i in range(4, 8)],
+    )
+    mixed = compare(played(both[0] + back[0]), played(both[1] + back[1], "b")).overall
+    assert (mixed.difference, mixed.p_value) == (pytest.approx(0.05), None)
+
+
+def test_a_constant_difference_on_few_tasks_is_said_as_what_it_is():
+    found = compare(
+        played([record(i, v) for i, v in enumerate((80.1, 60.3, 40.7))]),
+        played([record(i, v) for i, v in enumerate((70.1, 50.3, 30.7))], "b"),
+    )
+    assert pair.detectable(found.overall) is None and found.tasks_to_tell is None
+    assert words.verdict(found) == (
+        "a and b cannot be told apart: difference +10.0 points without any spread, but 3 tasks are too few (p 0.250)"
+    )
+
+
+def test_the_transforms_do_not_depend_on_who_comes_first():
+    whole, broken = market(0, [10, 30]), record(0, 0.0, section=CRYPTO, state="agent_unavailable")
+    for first, second in ((whole, broken), (broken, whole)):
+        found = compare(played([first]), played([second], "b"))
+        assert found.transforms["noisy"].difference.n == 1
+
+
+def test_sections_without_weight_alone_cannot_be_compared():
+    weights = {KNOWLEDGE: 0.0, ANALYSIS: 1.0}
+    with pytest.raises(ConfigError, match="the common tasks are of knowledge_retrieval, which have no weight"):
+        compare(played([record(0, 1.0)], weights=weights), played([record(0, 2.0)], "b", weights=weights))
