@@ -160,7 +160,8 @@ def _identity(record: Mapping[str, Any]) -> tuple[str, int]:
 
 def transform_of(pair: Pair) -> str | None:
     """Return the market transform of a task; an agent that broke may have left a record without it."""
-    return pair.first["details"].get("transform") or pair.second["details"].get("transform")
+    found: str | None = pair.first["details"].get("transform") or pair.second["details"].get("transform")
+    return found
 
 
 def differences(pair: Pair) -> list[Sample]:
