@@ -235,8 +235,8 @@ def board_document(rows: Sequence[Standing]) -> Document:
         chart=charts.intervals(drawn) if len(benchmarks) == 1 else "",
         note=(
             "A rank of 1 to 3 means that the data cannot say which of the three places it is: agents are compared "
-            "task by task where they played the same, at the 5% level after Holm's correction over all pairs. Runs of other "
-            "configs, data or limits stand in tables of their own."
+            "task by task where they played the same, at the 5% level after Holm's correction over all pairs. Runs of "
+            "other configs, data or limits stand in tables of their own."
         ),
         tables=tables,
     )
