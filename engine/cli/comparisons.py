@@ -82,6 +82,8 @@ def leaderboard_command(arguments: argparse.Namespace) -> int:
             runs.append(read(folder))
         except TraderBenchError as error:
             print(f"left out: {error}", file=sys.stderr)
+    if not runs:
+        raise ConfigError(f"{arguments.folder}: none of the {len(folders)} runs can be read; each says why above")
     rows = leaderboard(runs)
     _tell(arguments, words.standing_values(rows), words.board_document(rows), words.standing_rows(rows))
     return 0

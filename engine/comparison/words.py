@@ -9,8 +9,10 @@ from typing import Any
 from engine.comparison.board import Standing
 from engine.comparison.document import Document, Table
 from engine.comparison.pair import Comparison, Pair, Row, detectable, span
+from engine.comparison.played import Played
 from engine.remarks import points, tasks
 from engine.report import charts
+from engine.results import scored_of
 from engine.spending import dollars
 from engine.statistics import ROUNDING, PairedDifference, holm
 
@@ -24,7 +26,11 @@ def verdict(found: Comparison) -> str:
     overall = found.overall
     size, chance = abs(overall.difference), _p(overall.p_value)
     if overall.p_value is None:
-        return f"{first} and {second}: nothing can be told, a section has tasks of one family only; play more tasks"
+        alone = any(row.difference.se is None for row in found.sections.values())
+        why = (
+            "a section has tasks of one family only" if alone else "sections differ both ways, each without any spread"
+        )
+        return f"{first} and {second}: nothing can be told, {why}; play more tasks"
     if found.differ:
         better, worse = (first, second) if overall.difference > 0.0 else (second, first)
         return f"{better} is better than {worse} by {points(size)} points ({_interval_words(overall)}p {chance})"
@@ -55,8 +61,8 @@ def comparison_values(found: Comparison) -> dict[str, Any]:
         "verdict": verdict(found),
         "tasks_to_tell": found.tasks_to_tell,
         "passes": dict(found.passes._asdict()),
-        "first": _run(found, first=True),
-        "second": _run(found, first=False),
+        "first": _run(found.first),
+        "second": _run(found.second),
         "tasks": [_task(pair) for pair in found.pairs],
     }
 
@@ -67,8 +73,7 @@ def many_values(found: Sequence[Comparison]) -> dict[str, Any]:
     return {"pairs": [comparison_values(each) | {"p_holm": p} for each, p in zip(found, adjusted, strict=True)]}
 
 
-def _run(found: Comparison, *, first: bool) -> dict[str, Any]:
-    run = found.first if first else found.second
+def _run(run: Played) -> dict[str, Any]:
     told = {"agent": run.agent, "run": str(run.folder), "config": run.config, "seed": run.seed}
     return told | {"tasks": len(run.records), "scored": len(run.scored)}
 
@@ -251,7 +256,7 @@ def _board_cells(row: Standing, group: Sequence[Standing]) -> list[str]:
         f"{row.agent} ({row.agent_digest[:8]})" if twins else row.agent,
         points(row.score.score),
         "n/a" if interval is None else f"{points(interval[0])} to {points(interval[1])}",
-        str(row.score.total) if row.score.n == row.score.total else f"{row.score.n} of {row.score.total}",
+        scored_of({"n": row.score.n, "total": row.score.total}),
         str(row.score.passed),
         "unknown" if row.cost_usd is None else dollars(row.cost_usd),
         f"{row.tokens:,}",

@@ -38,10 +38,10 @@ def test_pages_of_other_hosts_are_refused(origin: str, status: int) -> None:
     assert (addresses.refusal("127.0.0.1", origin, NAMES) or (0, ""))[0] == status
 
 
-def test_this_machine_is_not_another_host(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_this_machine_is_not_another_host() -> None:
     assert addresses.towards("http://127.0.0.1:9110") is None
     assert addresses.towards("http://localhost:9110") is None
-    assert addresses.towards("http://no-such-host.invalid:9110") is None
+    assert addresses.towards("http://a..b:9110") is None
 
 
 def test_what_an_agent_is_told_is_what_it_can_reach(monkeypatch: pytest.MonkeyPatch) -> None:

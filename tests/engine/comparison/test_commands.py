@@ -101,6 +101,7 @@ def test_a_run_that_cannot_be_read_is_left_out_and_named(runs, tmp_path):
     done = of("leaderboard", folder, "--json")
     assert len(json.loads(done.stdout)) == 2
     assert "left out: " in done.stderr and "null" in done.stderr
+    assert "none of the 1 runs can be read" in of("leaderboard", folder / "null", status=2).stderr
 
 
 def test_an_agent_names_itself_and_writes_no_formula():

@@ -107,6 +107,7 @@ def test_equal_runs_have_no_difference_and_one_family_has_no_error_bar():
     one = compare(played([record(0, 100)]), played([record(0, 0)], "b"))
     assert (one.overall.difference, one.overall.se, one.overall.p_value) == (100.0, None, None)
     assert not one.differ
+    assert words.verdict(one) == "a and b: nothing can be told, a section has tasks of one family only; play more tasks"
 
 
 @pytest.mark.parametrize(
@@ -168,16 +169,13 @@ def test_where_nothing_varies_the_sign_test_is_on_the_families_that_differ():
     ).overall
     # two families of one sign: 2 x 2^-2
     assert (found.difference, found.p_value) == (50.0, 0.5)
-    both = (
-        [record(i, 51.0, section=KNOWLEDGE) for i in range(4)],
-        [record(i, 50.0, section=KNOWLEDGE) for i in range(4)],
+    up, down = ([record(i, value) for i in range(4)] for value in (51.0, 50.0))
+    low, high = ([record(i, value, section=ANALYSIS) for i in range(4, 8)] for value in (50.0, 50.9))
+    mixed = compare(played(up + low), played(down + high, "b"))
+    assert (mixed.overall.difference, mixed.overall.p_value) == (pytest.approx(0.05), None)
+    assert words.verdict(mixed) == (
+        "a and b: nothing can be told, sections differ both ways, each without any spread; play more tasks"
     )
-    back = (
-        [record(i, 50.0, section=ANALYSIS) for i in range(4, 8)],
-        [record(i, 50.9, section=ANALYSIS) for i in range(4, 8)],
-    )
-    mixed = compare(played(both[0] + back[0]), played(both[1] + back[1], "b")).overall
-    assert (mixed.difference, mixed.p_value) == (pytest.approx(0.05), None)
 
 
 def test_a_constant_difference_on_few_tasks_is_said_as_what_it_is():
