@@ -6,7 +6,7 @@ this layout it fuses the account, the strategy and the tally of a bar into a few
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.typing import DTypeLike
 
-from backtest import native
+from backtest import loops
 from backtest import tally as tallies
 from backtest.account import Account, Action, hold, last_asked, open_account
 from backtest.episode import Memory, Strategy, step
@@ -23,13 +23,10 @@ from backtest.market import Market, bars_last_to_first, require_shapes
 from backtest.metrics import Summary
 from backtest.rules import DEFAULT_RULES, Rules, check_rules
 from backtest.tally import Tally
+from native.choice import by_platform
 from pricing.signature import checked
 
-CHUNK = 64
-"""Bars that are decided at once: orders and candles of a chunk stay in the cache."""
-
 Lane: TypeAlias = tuple[Account, Memory, Action, Tally]
-Player: TypeAlias = Callable[..., list["Outcome"]]
 
 
 class Outcome(NamedTuple):
@@ -51,39 +48,36 @@ def play(
 ) -> tuple[Outcome, ...]:
     """Return the outcome of each strategy in each market. Pure; meant to be traced within a larger ``jit``.
 
-    Where ``backtest.native`` is available it plays the reference strategies whole, and the accounts of others that do
-    not read theirs, a chunk of bars at a time; all the rest is played by ``backtest.episode.step``.
+    On a processor with a compiler :mod:`backtest.loops` plays every strategy whose decisions can be written as a loop;
+    the rest, and everything elsewhere, is played by ``backtest.episode.step``.
 
     Parameters
     ----------
     traded, observed
         Both channels, ``[lanes, bars]``.
     strategies
-        Unrolled where they are not native: each adds its own fused loops to the body of a scan.
+        Unrolled where XLA plays them: each adds its own fused loops to the body of a scan.
     account
         Before the first bar, fields ``[lanes]``; every strategy starts from it, in its float type.
     warmup
         Bars at the beginning that strategies see before they may trade; what one asked for last in them waits at the
         first bar after them.
     """
-    groups: dict[Player, list[int]] = {}
-    for index, strategy in enumerate(strategies):
-        groups.setdefault(_player_of(strategy), []).append(index)
+    dtype = account.cash.dtype
     results: dict[int, Outcome] = {}
-    for player, chosen in groups.items():
-        group = tuple(strategies[index] for index in chosen)
-        outcomes = player(traded, observed, group, rules=rules, account=account, warmup=warmup)
-        results |= dict(zip(chosen, outcomes, strict=True))
-    return tuple(results[index] for index in range(len(strategies)))
+    looped = [place for place, each in enumerate(strategies) if loops.status(each, dtype) == "native"]
+    for chosen, player in (
+        (looped, _play_loops),
+        ([place for place in range(len(strategies)) if place not in looped], _play_portable),
+    ):
+        if chosen:
+            group = tuple(strategies[place] for place in chosen)
+            outcomes = player(traded, observed, group, rules=rules, account=account, warmup=warmup)
+            results |= dict(zip(chosen, outcomes, strict=True))
+    return tuple(results[place] for place in range(len(strategies)))
 
 
-def _player_of(strategy: Strategy) -> Player:
-    if strategy.reads_account or not native.available():
-        return _play_portable
-    return _play_chunks if strategy.native is None else _play_native
-
-
-def _play_native(
+def _play_loops(
     traded: Market,
     observed: Market,
     strategies: tuple[Strategy, ...],
@@ -92,12 +86,24 @@ def _play_native(
     account: Account,
     warmup: int,
 ) -> list[Outcome]:
-    """Let C++ decide and settle."""
-    tally = tallies.start(account)
-    known = [each.native for each in strategies if each.native is not None]
-    states = native.play(native.pack(account, tally), traded, observed, known, rules=rules, warmup=warmup)
-    bars = tally.bars + float(traded.close.shape[1] - warmup)
-    return [Outcome(*native.unpack(state, bars=bars, initial=account.equity)) for state in states]
+    """Let compiled loops decide and settle on a processor, and XLA elsewhere."""
+    same = all(one is other for one, other in zip(traded, observed, strict=True))
+
+    def compiled(traded: Market, observed: Market | None, account: Account, rules: Rules) -> list[Outcome]:
+        seen = traded if observed is None else observed
+        tally = tallies.start(account)
+        bars = tally.bars + float(traded.close.shape[1] - warmup)
+        played = loops.play(traded, seen, account, tally, rules, strategies=strategies, warmup=warmup)
+        return [Outcome(after, sums._replace(bars=bars, initial=account.equity)) for after, sums in played]
+
+    def portable(traded: Market, observed: Market | None, account: Account, rules: Rules) -> list[Outcome]:
+        seen = traded if observed is None else observed
+        return _play_portable(traded, seen, strategies, rules=rules, account=account, warmup=warmup)
+
+    outcomes: list[Outcome] = by_platform(
+        traded, None if same else observed, account, rules, cpu=compiled, other=portable
+    )
+    return outcomes
 
 
 Channels: TypeAlias = tuple[Market, Market]
@@ -166,65 +172,6 @@ def _bar(
         memory, action = strategy.decide(memory, observed, account)
         after.append((account, memory, action, tally))
     return tuple(after), None
-
-
-def _play_chunks(
-    traded: Market,
-    observed: Market,
-    strategies: tuple[Strategy, ...],
-    *,
-    rules: Rules,
-    account: Account,
-    warmup: int,
-) -> list[Outcome]:
-    """Alternate between deciding a chunk of bars in XLA and passing it through the accounts in C++."""
-    start = _look(observed, strategies, account, warmup)
-    total = traded.close.shape[1] - warmup
-    longest = min(CHUNK, total) or 1  # a warm-up that takes all bars leaves none to play
-    chunk = next((size for size in range(longest, 7, -1) if total % size == 0), longest)
-    whole = total // chunk * chunk
-    tally = tallies.start(account)
-    carry = (tuple(native.pack(account, tally) for _ in strategies), start)
-    body = partial(_chunk, traded=traded, observed=observed, strategies=strategies, rules=rules, account=account)
-    places = warmup + jnp.arange(0, whole, chunk, dtype=jnp.int32)
-    carry, _ = lax.scan(partial(body, bars=chunk), carry, places)
-    if whole < total:
-        carry, _ = body(carry, jnp.int32(warmup + whole), bars=total - whole)
-    bars = tally.bars + float(total)
-    return [Outcome(*native.unpack(state, bars=bars, initial=account.equity)) for state in carry[0]]
-
-
-def _chunk(
-    carry: tuple[tuple[jax.Array, ...], Start],
-    first: jax.Array,
-    *,
-    bars: int,
-    traded: Market,
-    observed: Market,
-    strategies: tuple[Strategy, ...],
-    rules: Rules,
-    account: Account,
-) -> tuple[tuple[tuple[jax.Array, ...], Start], None]:
-    states, start = carry
-    # Turning a chunk stays in the cache; turning the whole market first costs three times as much.
-    cut = Market(*(lax.dynamic_slice_in_dim(field, first, bars, axis=-1) for field in observed))
-    seen = _turned(cut, account, 0)
-    after: list[tuple[Memory, Action]] = []
-    passed: list[jax.Array] = []
-    for strategy, state, each in zip(strategies, states, start, strict=True):
-        # One strategy after the other: the orders of a chunk are still in the cache when their account meets them.
-        each, order = lax.scan(partial(_decided, strategy=strategy, account=account), each, seen)
-        after.append(each)
-        settled = native.advance(state, candles=traded, market_return=None, rules=rules, first=first, **order._asdict())
-        passed.append(settled)
-    return (tuple(passed), tuple(after)), None
-
-
-def _decided(
-    start: tuple[Memory, Action], bar: Market, *, strategy: Strategy, account: Account
-) -> tuple[tuple[Memory, Action], Action]:
-    memory, waiting = start
-    return strategy.decide(memory, bar, account), waiting
 
 
 @partial(jax.jit, static_argnames=("strategies", "warmup", "bars_per_year"))

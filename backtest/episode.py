@@ -31,8 +31,8 @@ from backtest import account as acc
 from backtest.account import Account, Action, Ledger, open_account
 from backtest.costs import BPS, fill
 from backtest.market import Market, bars_last_to_first, check
-from backtest.native import Rule
 from backtest.rules import DEFAULT_RULES, Number, Rules, check_rules
+from native import where_any
 from pricing.signature import checked, labelled
 
 Memory: TypeAlias = Any
@@ -51,14 +51,11 @@ class Strategy(NamedTuple):
     reads_account
         Whether ``decide`` looks at the account. A sweep plays those that do not much faster; ``decide`` is then given
         the account before the first bar throughout.
-    native
-        How ``backtest.native`` knows a strategy that it can play whole; None for all but the reference strategies.
     """
 
     init: Callable[[Market], Memory]
     decide: Callable[[Memory, Market, Account], tuple[Memory, Action]]
     reads_account: bool = True
-    native: Rule | None = None
 
 
 class Trajectory(NamedTuple):
@@ -111,13 +108,15 @@ def step(state: Account, action: Action, bar: Market, *, rules: Rules) -> Accoun
     dtype = state.cash.dtype
     rules = Rules(*(jnp.asarray(value, dtype) for value in rules))
     bar = Market(bar.time, *(jnp.asarray(value, dtype) for value in bar[1:]))
+    stop, take = acc.stops_of(action)
     state = state._replace(events=jnp.zeros_like(state.events))
-    state = _pay_funding(state, bar)
-    state, cancelled = _liquidate_at_open(state, bar, rules)
-    before = state.position
-    state = _fill_order(state, action, bar, rules, cancelled)
-    state = _place_stops(state, acc.stops_of(action), bar, before, cancelled)
-    state = _exit_inside_bar(state, bar, rules)
+    cancelled = jnp.zeros_like(state.cash, bool)
+    state, cancelled = where_any(state.position != 0.0, partial(_carried, bar=bar, rules=rules), state, cancelled)
+    fills = partial(_fill_order, action=action, bar=bar, rules=rules, cancelled=cancelled)
+    state = where_any(action.kind != acc.HOLD, fills, state)
+    placed = partial(_place_stops, stop=stop, take=take, bar=bar, cancelled=cancelled)
+    state = where_any(~(jnp.isnan(stop) & jnp.isnan(take)), placed, state)
+    state = where_any(state.position != 0.0, partial(_exit_inside_bar, bar=bar, rules=rules), state)
     return state._replace(equity=jnp.maximum(state.cash + state.position * bar.close, 0.0))
 
 
@@ -130,18 +129,20 @@ def _count(ledger: Ledger, name: str, amount: jax.Array) -> Ledger:
     return ledger._replace(**{name: total + amount.astype(total.dtype)})
 
 
-def _pay_funding(state: Account, bar: Market) -> Account:
+def _carried(state: Account, cancelled: jax.Array, *, bar: Market, rules: Rules) -> tuple[Account, jax.Array]:
+    """Pay funding on the position carried into the bar, and liquidate it where its margin is gone."""
     paid = state.position * bar.open * bar.funding_rate
-    return state._replace(cash=state.cash - paid, ledger=_count(state.ledger, "funding", paid))
-
-
-def _liquidate_at_open(state: Account, bar: Market, rules: Rules) -> tuple[Account, jax.Array]:
+    state = state._replace(cash=state.cash - paid, ledger=_count(state.ledger, "funding", paid))
     equity = state.cash + state.position * bar.open
     margin = rules.maintenance_margin * jnp.abs(state.position) * bar.open
     broken = (state.position != 0.0) & (equity <= margin)
-    state = _exit(state, broken, bar.open, bar.volume, rules, rules.liquidation_fee_bps)
-    state = state._replace(ledger=_count(state.ledger, "liquidations", broken))
-    return _flag(state, broken, acc.LIQUIDATED | acc.ORDER_CANCELLED), broken
+
+    def liquidated(state: Account) -> Account:
+        state = _exit(state, broken, bar.open, bar.volume, rules, rules.liquidation_fee_bps)
+        state = state._replace(ledger=_count(state.ledger, "liquidations", broken))
+        return _flag(state, broken, acc.LIQUIDATED | acc.ORDER_CANCELLED)
+
+    return where_any(broken, liquidated, state), broken
 
 
 def _exit(
@@ -177,11 +178,11 @@ def _book_trade(ledger: Ledger, closed: jax.Array, profit: jax.Array) -> Ledger:
     return _count(ledger, "gross_loss", jnp.where(closed & ~won, -profit, 0.0))
 
 
-def _wanted_notional(
-    state: Account, action: Action, price: jax.Array, rules: Rules, cancelled: jax.Array
-) -> tuple[Account, jax.Array, jax.Array]:
-    """Return the account with its order flags, whether an order trades, and the notional it leads to."""
-    held = state.position * price
+def _fill_order(
+    state: Account, *, action: Action, bar: Market, rules: Rules, cancelled: jax.Array
+) -> Account:
+    """Read the order that waits, cut it to the leverage cap, and trade it."""
+    held = state.position * bar.open
     equity = jnp.maximum(state.cash + held, 0.0)
     limit = rules.max_leverage * equity
     buys, sells, closes, targets = (action.kind == kind for kind in (acc.BUY, acc.SELL, acc.CLOSE, acc.TARGET))
@@ -202,11 +203,12 @@ def _wanted_notional(
     goal = jnp.where(tiny, 0.0, goal)
     small = (goal != 0.0) & (jnp.abs(goal - held) < rules.min_notional) | tiny & (held == 0.0) & ~closes
     state = _flag(state, active & small, acc.ORDER_TOO_SMALL)
-    return state, active & ~small & (goal != held), goal
+    trades = active & ~small & (goal != held)
+    return where_any(trades, partial(_trade_to, goal, trades, bar=bar, rules=rules), state)
 
 
-def _fill_order(state: Account, action: Action, bar: Market, rules: Rules, cancelled: jax.Array) -> Account:
-    state, trades, goal = _wanted_notional(state, action, bar.open, rules, cancelled)
+def _trade_to(goal: jax.Array, trades: jax.Array, state: Account, *, bar: Market, rules: Rules) -> Account:
+    """Trade to a position worth ``goal`` at the open, where asked; its stops begin anew with a new position."""
     old = state.position
     new = jnp.where(trades, jnp.where(goal == 0.0, 0.0, goal / bar.open), old)
     quantity = new - old
@@ -225,10 +227,13 @@ def _fill_order(state: Account, action: Action, bar: Market, rules: Rules, cance
     grows = jnp.abs(new) > jnp.abs(old)
     average = (jnp.abs(old) * state.entry_price + jnp.abs(quantity) * fill_price) / jnp.where(grows, jnp.abs(new), 1.0)
     entry = jnp.where(opens, fill_price, jnp.where(grows, average, state.entry_price))
+    fresh = closes | opens
     state = state._replace(
-        cash=cash,
+        cash=jnp.where(trades, cash, state.cash),
         position=new,
         entry_price=jnp.where(new == 0.0, 0.0, entry),
+        stop_loss=jnp.where(fresh, jnp.nan, state.stop_loss),
+        take_profit=jnp.where(fresh, jnp.nan, state.take_profit),
         trade_equity=jnp.where(opens, jnp.where(closes, closing_equity, equity), state.trade_equity),
         ledger=ledger,
     )
@@ -236,22 +241,17 @@ def _fill_order(state: Account, action: Action, bar: Market, rules: Rules, cance
 
 
 def _place_stops(
-    state: Account, stops: tuple[jax.Array, jax.Array], bar: Market, before: jax.Array, cancelled: jax.Array
+    state: Account, *, stop: jax.Array, take: jax.Array, bar: Market, cancelled: jax.Array
 ) -> Account:
-    position = state.position
-    fresh = (position == 0.0) | (before * position <= 0.0)
-    long, short = position > 0.0, position < 0.0
-    stop, take = stops
+    long, short = state.position > 0.0, state.position < 0.0
     stop_valid = long & _below(stop, bar.open) | short & _above(stop, bar.open)
     take_valid = long & _above(take, bar.open) | short & _below(take, bar.open)
     stop_refused = ~jnp.isnan(stop) & ~stop_valid & ~cancelled
     take_refused = ~jnp.isnan(take) & ~take_valid & ~cancelled
-    kept_stop = jnp.where(fresh, jnp.nan, state.stop_loss)
-    kept_take = jnp.where(fresh, jnp.nan, state.take_profit)
     ledger = _count(_count(state.ledger, "refusals", stop_refused), "refusals", take_refused)
     state = state._replace(
-        stop_loss=jnp.where(stop_valid, stop, kept_stop),
-        take_profit=jnp.where(take_valid, take, kept_take),
+        stop_loss=jnp.where(stop_valid, stop, state.stop_loss),
+        take_profit=jnp.where(take_valid, take, state.take_profit),
         ledger=ledger,
     )
     return _flag(_flag(state, stop_refused, acc.STOP_REFUSED), take_refused, acc.TAKE_PROFIT_REFUSED)
@@ -265,34 +265,38 @@ def _above(level: jax.Array, price: jax.Array) -> jax.Array:
     return jnp.isfinite(level) & (level > price)
 
 
-def _exit_inside_bar(state: Account, bar: Market, rules: Rules) -> Account:
+def _exit_inside_bar(state: Account, *, bar: Market, rules: Rules) -> Account:
     position = state.position
     long, held = position > 0.0, position != 0.0
     # With prices multiplied by the side, lower is always worse: one set of comparisons serves longs and shorts.
     side = jnp.where(long, 1.0, -1.0)
-    worst = side * jnp.where(long, bar.low, bar.high)
-    best = side * jnp.where(long, bar.high, bar.low)
-    net = jnp.where(held, position - rules.maintenance_margin * jnp.abs(position), 1.0)
-    margin_level = side * (-state.cash / net)
-    stop_level = side * state.stop_loss
-    stopped_first = stop_level > margin_level
-    level = jnp.where(stopped_first, stop_level, margin_level)
-    adverse = held & (worst <= level)
-    takes = held & ~adverse & (best >= side * state.take_profit)
-    price = jnp.where(takes, state.take_profit, side * jnp.minimum(level, side * bar.open))
-    liquidated = adverse & ~stopped_first
-    state = _exit(
-        state,
-        adverse | takes,
-        jnp.where(adverse | takes, price, bar.open),
-        bar.volume,
-        rules,
-        jnp.where(liquidated, rules.liquidation_fee_bps, 0.0),
-    )
-    state = state._replace(ledger=_count(state.ledger, "liquidations", liquidated))
-    state = _flag(state, liquidated, acc.LIQUIDATED)
-    state = _flag(state, adverse & stopped_first, acc.STOPPED)
-    return _flag(state, takes, acc.TOOK_PROFIT)
+    adverse_price = jnp.where(long, bar.low, bar.high)
+    worst, best = side * adverse_price, side * jnp.where(long, bar.high, bar.low)
+    stop_level, take_level = side * state.stop_loss, side * state.take_profit
+    # Wide enough never to miss what the quotient finds that is taken where something is near.
+    slack = 1e-9 if position.dtype == jnp.float64 else 1e-4
+    notional = jnp.abs(position) * adverse_price
+    near = state.cash + position * adverse_price <= (rules.maintenance_margin + slack) * notional
+    close_to = held & (near | (worst <= stop_level) | (best >= take_level))
+
+    def exits(state: Account) -> Account:
+        net = jnp.where(held, position - rules.maintenance_margin * jnp.abs(position), 1.0)
+        margin_level = side * (-state.cash / net)
+        stopped_first = stop_level > margin_level
+        level = jnp.where(stopped_first, stop_level, margin_level)
+        adverse = held & (worst <= level)
+        takes = held & ~adverse & (best >= take_level)
+        out = adverse | takes
+        price = jnp.where(takes, state.take_profit, side * jnp.minimum(level, side * bar.open))
+        liquidated = adverse & ~stopped_first
+        extra_fee = jnp.where(liquidated, rules.liquidation_fee_bps, 0.0)
+        state = _exit(state, out, jnp.where(out, price, bar.open), bar.volume, rules, extra_fee)
+        state = state._replace(ledger=_count(state.ledger, "liquidations", liquidated))
+        state = _flag(state, liquidated, acc.LIQUIDATED)
+        state = _flag(state, adverse & stopped_first, acc.STOPPED)
+        return _flag(state, takes, acc.TOOK_PROFIT)
+
+    return where_any(close_to, exits, state)
 
 
 @checked

@@ -38,9 +38,6 @@ class Tally(NamedTuple):
         The pair of the largest drawdown so far.
     below, longest_below
         Bars since the last peak; the longest such run.
-    market_product
-        Sum of the product of the account's and the market's return (funding included) of each bar; NaN where it was
-        not asked for.
     """
 
     bars: jax.Array
@@ -60,7 +57,6 @@ class Tally(NamedTuple):
     worst_trough: jax.Array
     below: jax.Array
     longest_below: jax.Array
-    market_product: jax.Array
 
 
 def start(account: Account) -> Tally:
@@ -85,20 +81,18 @@ def start(account: Account) -> Tally:
         worst_trough=equity,
         below=zero,
         longest_below=zero,
-        market_product=zero,
     )
 
 
-def add(tally: Tally, account: Account, close: jax.Array, market_return: jax.Array | None = None) -> Tally:
+def add(tally: Tally, account: Account, close: jax.Array) -> Tally:
     """Return the tally with one more bar.
 
     Parameters
     ----------
     account
         After the bar.
-    close, market_return
-        Close of the bar; what a long of one times equity earned in it, funding included (``market_product`` is NaN
-        without it).
+    close
+        Of the bar.
     """
     equity = account.equity
     # Not a quotient minus 1: an account that did not move has a return of exactly 0.
@@ -128,7 +122,6 @@ def add(tally: Tally, account: Account, close: jax.Array, market_return: jax.Arr
         worst_trough=jnp.where(worse, equity, tally.worst_trough),
         below=below,
         longest_below=jnp.maximum(tally.longest_below, below),
-        market_product=tally.market_product + change * (math.nan if market_return is None else market_return),
     )
 
 

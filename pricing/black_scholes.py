@@ -18,16 +18,16 @@ Jaeckel, "Let's be rational", Wilmott 2015.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.typing import ArrayLike
 
-from pricing.inputs import broadcast, require
+from native import kernel
+from pricing.inputs import broadcast, possible, refuse_impossible, require
 from pricing.moneyness import log_forward_over_strike
-from pricing.native import batch
 from pricing.out_of_the_money import intrinsic, out_of_the_money
 from pricing.signature import labelled
 
@@ -260,10 +260,21 @@ def _all_greeks(
     )
 
 
-_price_compiled = jax.jit(_price)
-_greeks_compiled = jax.jit(_greeks)
-_price_and_greeks_compiled = jax.jit(_price_and_greeks)
-_all_greeks_compiled = jax.jit(_all_greeks)
+def _kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function as one compiled loop that also tells which arguments are possible."""
+
+    def looked_at(*arguments: jax.Array) -> tuple[Any, jax.Array]:
+        spot, strike, time, rate, volatility, dividend_yield, _ = arguments
+        fine = possible(at_least_zero=(spot, strike, time, volatility), finite=(rate, dividend_yield))
+        return function(*arguments), fine
+
+    return jax.jit(kernel(looked_at))
+
+
+_price_compiled = _kernel(_price)
+_greeks_compiled = _kernel(_greeks)
+_price_and_greeks_compiled = _kernel(_price_and_greeks)
+_all_greeks_compiled = _kernel(_all_greeks)
 
 
 @labelled
@@ -307,10 +318,7 @@ def price(
         infinite, shapes do not broadcast, or Series have different indexes.
     """
     named = _named(spot, strike, time_to_expiry, rate, volatility, dividend_yield)
-    answers = _native("black_scholes_price", named, is_call, outputs=1)
-    if answers is not None:
-        return answers[0]
-    value: jax.Array = _price_compiled(*_arguments(named, is_call))
+    value: jax.Array = _answer(_price_compiled, named, is_call)
     return value
 
 
@@ -327,10 +335,7 @@ def greeks(
 ) -> Greeks:
     """Delta, gamma, theta (per year), vega and rho (per 1.00); arguments and errors as in :func:`price`."""
     named = _named(spot, strike, time_to_expiry, rate, volatility, dividend_yield)
-    answers = _native("black_scholes_greeks", named, is_call, outputs=5)
-    if answers is not None:
-        return Greeks(*answers)
-    value: Greeks = _greeks_compiled(*_arguments(named, is_call))
+    value: Greeks = _answer(_greeks_compiled, named, is_call)
     return value
 
 
@@ -347,10 +352,7 @@ def price_and_greeks(
 ) -> tuple[jax.Array, Greeks]:
     """Price and :class:`Greeks` of a chain in one pass; arguments and errors as in :func:`price`."""
     named = _named(spot, strike, time_to_expiry, rate, volatility, dividend_yield)
-    answers = _native("black_scholes_price_and_greeks", named, is_call, outputs=6)
-    if answers is not None:
-        return answers[0], Greeks(*answers[1:])
-    value: tuple[jax.Array, Greeks] = _price_and_greeks_compiled(*_arguments(named, is_call))
+    value: tuple[jax.Array, Greeks] = _answer(_price_and_greeks_compiled, named, is_call)
     return value
 
 
@@ -367,7 +369,7 @@ def all_greeks(
 ) -> AllGreeks:
     """Price with all first and second-order Greeks; arguments and errors as in :func:`price`."""
     named = _named(spot, strike, time_to_expiry, rate, volatility, dividend_yield)
-    value: AllGreeks = _all_greeks_compiled(*_arguments(named, is_call))
+    value: AllGreeks = _answer(_all_greeks_compiled, named, is_call)
     return value
 
 
@@ -394,16 +396,7 @@ def _require_possible(named: dict[str, ArrayLike]) -> None:
         require(name, value, at_least=None if name in ("rate", "dividend_yield") else 0.0)
 
 
-def _native(
-    name: str, named: dict[str, ArrayLike], is_call: ArrayLike, *, outputs: int
-) -> tuple[jax.Array, ...] | None:
-    try:
-        return batch.run(name, list(named.values()), is_call, [np.float64] * outputs)
-    except batch.Refused:
-        _require_possible(named)
-        raise
-
-
-def _arguments(named: dict[str, ArrayLike], is_call: ArrayLike) -> tuple[ArrayLike, ...]:
-    _require_possible(named)
-    return broadcast(named, is_call)
+def _answer(compiled: Callable[..., Any], named: dict[str, ArrayLike], is_call: ArrayLike) -> Any:
+    value, fine = compiled(*broadcast(named, is_call, numbers_stay=True))
+    refuse_impossible(fine, lambda: _require_possible(named))
+    return value

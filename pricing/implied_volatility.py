@@ -18,10 +18,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
+from native import kernel
 from pricing.black_scholes import all_greeks
-from pricing.inputs import broadcast, require
+from pricing.inputs import broadcast, possible, refuse_impossible, require
 from pricing.moneyness import log_forward_over_strike
-from pricing.native import batch
 from pricing.normal import density, mills_ratio, rough_quantile_from_log
 from pricing.out_of_the_money import intrinsic, out_of_the_money
 from pricing.rational_cubic import Segment, interpolate
@@ -113,16 +113,10 @@ def solve(
         "price": price,
         "dividend_yield": dividend_yield,
     }
-    try:
-        answers = batch.run("implied_volatility", list(named.values()), is_call, [np.float64, np.int32])
-    except batch.Refused:
-        _require_possible(named)
-        raise
-    if answers is not None:
-        return ImpliedVolatility(*answers)
-    _require_possible(named)
-    answer: ImpliedVolatility = _solve_compiled(*broadcast(named, is_call))
-    return answer
+    answer, fine = _solve_compiled(*broadcast(named, is_call, numbers_stay=True))
+    refuse_impossible(fine, lambda: _require_possible(named))
+    result: ImpliedVolatility = answer
+    return result
 
 
 def _require_possible(named: dict[str, ArrayLike]) -> None:
@@ -157,23 +151,16 @@ def _solve(
 
     rounding = float(np.finfo(price.dtype).eps) * jnp.where(in_value > 0.0, larger, price)
     relative_vega = vega * deviation * smaller / scale
-    status = jnp.select(
-        [
-            jnp.isnan(price + log_moneyness) | (spot <= 0.0) | (strike <= 0.0) | (time <= 0.0),
-            time_value < -4.0 * rounding,
-            time_value >= smaller,
-            time_value <= 4.0 * jnp.where(in_value > 0.0, rounding, 0.0),
-            rounding > 1e-6 * relative_vega,
-        ],
-        [
-            jnp.int32(Status.UNDEFINED),
-            jnp.int32(Status.BELOW_INTRINSIC),
-            jnp.int32(Status.ABOVE_BOUND),
-            jnp.int32(Status.NO_TIME_VALUE),
-            jnp.int32(Status.ILL_CONDITIONED),
-        ],
-        jnp.int32(Status.SOLVED),
-    )
+    status = jnp.full_like(price, Status.SOLVED, jnp.int32)
+    # From the last to the first that counts.
+    for applies, found in (
+        (rounding > 1e-6 * relative_vega, Status.ILL_CONDITIONED),
+        (time_value <= 4.0 * jnp.where(in_value > 0.0, rounding, 0.0), Status.NO_TIME_VALUE),
+        (time_value >= smaller, Status.ABOVE_BOUND),
+        (time_value < -4.0 * rounding, Status.BELOW_INTRINSIC),
+        (jnp.isnan(price + log_moneyness) | (spot <= 0.0) | (strike <= 0.0) | (time <= 0.0), Status.UNDEFINED),
+    ):
+        status = jnp.where(applies, jnp.int32(found), status)
     answered = (status == Status.SOLVED) | (status == Status.ILL_CONDITIONED)
     without = jnp.where(status == Status.NO_TIME_VALUE, 0.0, jnp.nan)
     return ImpliedVolatility(jnp.where(answered, deviation / jnp.sqrt(time), without), status)
@@ -200,7 +187,13 @@ def _solve_jvp(
     return answer, ImpliedVolatility((d_price - moved) / g.vega, no_tangent)
 
 
-_solve_compiled = jax.jit(_solve)
+def _looked_at(*arguments: jax.Array) -> tuple[ImpliedVolatility, jax.Array]:
+    spot, strike, time, rate, price, dividend_yield, _ = arguments
+    fine = possible(at_least_zero=(spot, strike, time), finite=(rate, price, dividend_yield))
+    return _solve(*arguments), fine
+
+
+_solve_compiled = jax.jit(kernel(_looked_at))
 
 
 def _deviation(price: jax.Array, log_distance: jax.Array, scale: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -216,10 +209,12 @@ def _deviation(price: jax.Array, log_distance: jax.Array, scale: jax.Array) -> t
         ``exp(-log_distance / 2)``, the upper bound of ``price``.
     """
     deviation, in_lowest, in_highest = _guess(price, log_distance, scale)
+    log_price = jnp.log(price)
     for _ in range(2):
-        deviation = deviation + _householder_step(price, log_distance, scale, deviation, in_lowest, in_highest)
-    vega = out_of_the_money(log_distance, deviation, scale).scaled_density
-    return deviation, vega
+        deviation = deviation + _householder_step(
+            price, log_price, log_distance, scale, deviation, in_lowest, in_highest
+        )
+    return deviation, scale * density(0.5 * deviation - log_distance / deviation)
 
 
 def _guess(price: jax.Array, log_distance: jax.Array, scale: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
@@ -291,6 +286,7 @@ def _lower_map(log_distance: jax.Array, deviation: jax.Array) -> tuple[jax.Array
 
 def _householder_step(
     price: jax.Array,
+    log_price: jax.Array,
     log_distance: jax.Array,
     scale: jax.Array,
     deviation: jax.Array,
@@ -299,27 +295,27 @@ def _householder_step(
 ) -> jax.Array:
     """Correction of fourth order for ``log price``, ``price`` or ``log (bound - price)``, by region."""
     at = out_of_the_money(log_distance, deviation, scale)
-    h = log_distance / deviation
-    second = h * h / deviation - 0.25 * deviation
-    third = second * second - 3.0 * (h / deviation) ** 2 - 0.25
+    over_deviation = 1.0 / deviation
+    h = log_distance * over_deviation
+    second = h * h * over_deviation - 0.25 * deviation
+    third = second * second - 3.0 * (h * over_deviation) ** 2 - 0.25
 
-    log_price, log_target = jnp.log(at.price), jnp.log(price)
-    relative = at.scaled_density / at.price
-    inverse_log = 1.0 / log_price
+    # One logarithm and one quotient serve both outer regions.
+    missing = scale - at.price
+    logarithm = jnp.log(jnp.where(in_lowest, at.price, (scale - price) / missing))
+    relative = at.scaled_density / jnp.where(in_lowest, at.price, missing)
+    inverse_log = 1.0 / logarithm
     curve = relative * (1.0 + 2.0 * inverse_log)
-
-    missing, missing_target = scale - at.price, scale - price
-    hazard = at.scaled_density / missing
 
     newton = jnp.where(
         in_lowest,
-        (log_target - log_price) * log_price / log_target / relative,
-        jnp.where(in_highest, -jnp.log(missing_target / missing) / hazard, (price - at.price) / at.scaled_density),
+        (log_price - logarithm) * logarithm / (log_price * relative),
+        jnp.where(in_highest, -logarithm / relative, (price - at.price) / at.scaled_density),
     )
-    halley = second + jnp.where(in_lowest, -curve, jnp.where(in_highest, hazard, 0.0))
+    halley = second + jnp.where(in_lowest, -curve, jnp.where(in_highest, relative, 0.0))
     cubic = third + jnp.where(
         in_lowest,
         2.0 * relative * relative * (1.0 + 3.0 * inverse_log * (1.0 + inverse_log)) - 3.0 * second * curve,
-        jnp.where(in_highest, hazard * (2.0 * hazard + 3.0 * second), 0.0),
+        jnp.where(in_highest, relative * (2.0 * relative + 3.0 * second), 0.0),
     )
     return newton * (1.0 + 0.5 * halley * newton) / (1.0 + newton * (halley + cubic * newton / 6.0))

@@ -6,7 +6,8 @@ Arguments are read by :mod:`pricing.signature`; what is refused here is refused 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import jax
@@ -197,11 +198,13 @@ def brief(value: object) -> str:
     return text if len(text) <= 60 else f"a {type(value).__name__} {text[:40]}..."
 
 
-def broadcast(named: Mapping[str, ArrayLike], is_call: ArrayLike) -> tuple[ArrayLike, ...]:
+def broadcast(
+    named: Mapping[str, ArrayLike], is_call: ArrayLike, *, numbers_stay: bool = False
+) -> tuple[ArrayLike, ...]:
     """Bring named numbers to one float dtype and all arguments to one shape.
 
     The dtype is float64 unless the arrays among the numbers are float32. Values that are not on a device stay in numpy,
-    where small ones cost least.
+    where small ones cost least. With ``numbers_stay`` one number is not made an array: a loop repeats it without one.
 
     Returns
     -------
@@ -217,13 +220,39 @@ def broadcast(named: Mapping[str, ArrayLike], is_call: ArrayLike) -> tuple[Array
     except ValueError:
         shapes = ", ".join(f"{name} {np.shape(value)}" for name, value in {**named, "is_call": kinds}.items())
         raise ValueError(f"shapes do not broadcast: {shapes}") from None
-    return (*(_shaped(value, dtype, shape) for value in values), _shaped(kinds, jnp.dtype(bool), shape))
+
+    def shape_of(value: ArrayLike) -> tuple[int, ...]:
+        return () if numbers_stay and np.ndim(value) == 0 else shape
+
+    return (
+        *(_shaped(value, dtype, shape_of(value)) for value in values),
+        _shaped(kinds, jnp.dtype(bool), shape_of(kinds)),
+    )
 
 
 def _shaped(value: ArrayLike, dtype: np.dtype[np.generic], shape: tuple[int, ...]) -> ArrayLike:
     if isinstance(value, jax.Array):
         return jnp.broadcast_to(value.astype(dtype), shape)
-    return np.broadcast_to(np.asarray(value, dtype), shape)
+    with np.errstate(over="ignore"):  # what float32 cannot hold is refused by name
+        return np.broadcast_to(np.asarray(value, dtype), shape)
+
+
+def possible(*, at_least_zero: Sequence[jax.Array], finite: Sequence[jax.Array]) -> jax.Array:
+    """Whether arguments are finite, and those of the first kind not negative; NaN, which means missing, may pass.
+
+    Elementwise: a kernel returns it beside its results, so that a large batch is looked at where it is read anyhow.
+    """
+    fine = [~((value < 0.0) | jnp.isposinf(value)) for value in at_least_zero]
+    fine += [~jnp.isinf(value) for value in finite]
+    return reduce(jnp.logical_and, fine)
+
+
+def refuse_impossible(fine: jax.Array, look: Callable[[], None]) -> None:
+    """Raise what ``look`` raises when some of ``fine``, from :func:`possible`, is False; traced values may pass."""
+    if is_traced(fine) or bool(np.asarray(fine).all()):
+        return
+    look()
+    raise ValueError("a number is too large for float32, the type of the arrays beside it")
 
 
 def require(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from native import where_any
 from pricing.normal import density, horner, mills_ratio
 
 _EXPONENTIAL = (1.0, 1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720)
@@ -60,11 +61,13 @@ def out_of_the_money(log_distance: jax.Array, deviation: jax.Array, smaller: jax
     scaled_density = smaller * density(near)
     near_mills, far_mills = mills_ratio(jnp.abs(near)), mills_ratio(-far)
     price = jnp.where(
-        deviation < 0.024,
-        scaled_density * _mills_difference(far, far_mills, deviation),
-        jnp.where(
-            near > 0.0, smaller - scaled_density * (near_mills + far_mills), scaled_density * (near_mills - far_mills)
-        ),
+        near > 0.0, smaller - scaled_density * (near_mills + far_mills), scaled_density * (near_mills - far_mills)
+    )
+    narrow = deviation < 0.024
+    price = where_any(
+        narrow,
+        lambda price: jnp.where(narrow, scaled_density * _mills_difference(far, far_mills, deviation), price),
+        price,
     )
     return OutOfTheMoney(price, near, far, scaled_density, scaled_density * near_mills, scaled_density * far_mills)
 

@@ -8,18 +8,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from backtest.indicators.streaming import (
-    Indicator,
-    Memory,
-    at_least,
-    fold,
-    greatest_of,
-    least_of,
-    mean_of,
-    push,
-    ring,
-)
+from backtest.indicators.streaming import Indicator, Memory, at_least
 from backtest.market import Market
+from native.windows import greatest_of, least_of, mean_of, push, ring, squares_of
 from pricing.signature import checked
 
 
@@ -102,7 +93,7 @@ def bollinger(window: int = 20, deviations: float = 2.0) -> Indicator:
     def update(memory: Memory, bar: Market) -> tuple[Memory, Bands]:
         memory = push(memory, bar.close)
         middle = mean_of(memory)
-        width = deviations * jnp.sqrt(fold((memory.values - middle[None]) ** 2, jnp.add) / window)
+        width = deviations * jnp.sqrt(squares_of(memory, middle) / window)
         return memory, Bands(middle, middle + width, middle - width)
 
     return Indicator(init=lambda bar: ring(bar.close, window), update=update)

@@ -7,7 +7,6 @@ cannot see further than the bar it is given.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
@@ -47,54 +46,6 @@ def over(indicator: Indicator, market: Market) -> Any:
     first = Market(*(field[0] for field in bars))
     _, values = lax.scan(indicator.update, indicator.init(first), bars)
     return jax.tree.map(lambda value: jnp.moveaxis(value, 0, -1), values)
-
-
-class Ring(NamedTuple):
-    """The last values of a series, ``[window, ...]``, in no particular order; NaN where there were none yet."""
-
-    values: jax.Array
-    slot: jax.Array
-
-
-def ring(like: jax.Array, window: int) -> Ring:
-    """Return an empty ring for values shaped like ``like``."""
-    return Ring(jnp.full((window, *like.shape), jnp.nan, like.dtype), jnp.zeros((), jnp.int32))
-
-
-def push(memory: Ring, value: jax.Array) -> Ring:
-    """Return the ring with its oldest value replaced."""
-    values = lax.dynamic_update_index_in_dim(memory.values, value, memory.slot, 0)
-    return Ring(values, (memory.slot + 1) % memory.values.shape[0])
-
-
-def fold(values: jax.Array, combine: Callable[[jax.Array, jax.Array], jax.Array]) -> jax.Array:
-    """Return the rows of ``[window, ...]`` combined into one, by halves.
-
-    A tree of whole rows is one vector loop for the compiler, about twice as fast as its reduction over the first axis;
-    sums are the more accurate for it.
-    """
-    rest: list[jax.Array] = []
-    while values.shape[0] > 1:
-        half = values.shape[0] // 2
-        if values.shape[0] % 2:
-            rest.append(values[-1])
-        values = combine(values[:half], values[half : 2 * half])
-    return reduce(combine, rest, values[0])
-
-
-def mean_of(memory: Ring) -> jax.Array:
-    """Return the mean of the values; NaN until the ring is full."""
-    return fold(memory.values, jnp.add) / memory.values.shape[0]
-
-
-def least_of(memory: Ring) -> jax.Array:
-    """Return the smallest of the values; NaN until the ring is full."""
-    return fold(memory.values, jnp.minimum)
-
-
-def greatest_of(memory: Ring) -> jax.Array:
-    """Return the greatest of the values; NaN until the ring is full."""
-    return fold(memory.values, jnp.maximum)
 
 
 class Smoothed(NamedTuple):

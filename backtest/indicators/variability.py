@@ -7,8 +7,9 @@ from functools import cache
 import jax
 import jax.numpy as jnp
 
-from backtest.indicators.streaming import Indicator, Memory, at_least, mean_of, push, ring
+from backtest.indicators.streaming import Indicator, Memory, at_least
 from backtest.market import Market
+from native.windows import mean_of, push, ring
 from pricing.signature import checked
 
 

@@ -11,7 +11,6 @@ from jax import lax
 from backtest.account import HOLD, TARGET, Account, Action, hold, target
 from backtest.episode import Memory, Strategy
 from backtest.market import Market
-from backtest.native import Rule
 from pricing.inputs import is_traced, require
 from pricing.signature import checked
 
@@ -23,7 +22,6 @@ def flat() -> Strategy:
         init=lambda bar: (),
         decide=lambda memory, bar, account: (memory, hold(account.cash)),
         reads_account=False,
-        native=Rule("flat"),
     )
 
 
@@ -39,8 +37,7 @@ def buy_and_hold(exposure: float = 1.0) -> Strategy:
         order = target(jnp.full_like(account.cash, exposure))
         return jnp.ones_like(bought), order._replace(kind=jnp.where(bought == 0, TARGET, HOLD).astype(jnp.int32))
 
-    rule = Rule("buy_and_hold", (exposure,))
-    return Strategy(init, decide, reads_account=False, native=rule)
+    return Strategy(init, decide, reads_account=False)
 
 
 @checked
@@ -51,7 +48,6 @@ def always(exposure: float) -> Strategy:
         init=lambda bar: (),
         decide=lambda memory, bar, account: (memory, target(jnp.full_like(account.cash, exposure))),
         reads_account=False,
-        native=Rule("always", (exposure,)),
     )
 
 
@@ -79,8 +75,7 @@ def random_walker(seed: int = 0, switch_rate: float = 0.05, exposure: float = 1.
         switches = _uniform(first, bar.close) < switch_rate
         return second, order._replace(kind=jnp.where(switches, TARGET, HOLD).astype(jnp.int32))
 
-    rule = Rule("random_walker", (salt, switch_rate, exposure))
-    return Strategy(init, decide, reads_account=False, native=rule)
+    return Strategy(init, decide, reads_account=False)
 
 
 def _xorshift(state: jax.Array) -> jax.Array:

@@ -10,7 +10,6 @@ from backtest import indicators
 from backtest.account import Account, Action
 from backtest.episode import Memory, Strategy
 from backtest.market import Market
-from backtest.native import Rule
 from backtest.strategies.orders import when_changed
 from pricing.signature import checked
 
@@ -37,8 +36,7 @@ def volatility_target(
         asked = jnp.where(jnp.abs(wanted - memory[1]) > band, wanted, memory[1])
         return (state, asked), when_changed(asked, memory[1], 1.0)
 
-    rule = Rule("volatility_target", (volatility, window, largest, band, bars_per_year))
-    return Strategy(init, decide, reads_account=False, native=rule)
+    return Strategy(init, decide, reads_account=False)
 
 
 @checked
@@ -57,5 +55,4 @@ def carry(window: int = 72, threshold: float = 0.10, exposure: float = 1.0, bars
         side = jnp.where(value > threshold, -1.0, jnp.where(value < -threshold, 1.0, 0.0)).astype(bar.close.dtype)
         return (state, side), when_changed(side, memory[1], exposure)
 
-    rule = Rule("carry", (window, threshold, exposure, bars_per_year))
-    return Strategy(init, decide, reads_account=False, native=rule)
+    return Strategy(init, decide, reads_account=False)

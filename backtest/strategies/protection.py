@@ -34,5 +34,4 @@ def with_stop(strategy: Strategy, stop: float) -> Strategy:
         placed = (order.kind != HOLD) & (side != 0.0)
         return memory, order._replace(stop_loss=jnp.where(placed, bar.close * (1.0 - side * stop), jnp.nan))
 
-    native = None if strategy.native is None else strategy.native._replace(stop=stop)
-    return strategy._replace(decide=decide, native=native)
+    return strategy._replace(decide=decide)

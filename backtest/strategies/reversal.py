@@ -10,10 +10,10 @@ import jax.numpy as jnp
 from backtest import indicators
 from backtest.account import Account, Action
 from backtest.episode import Memory, Strategy
-from backtest.indicators.streaming import Ring, at_least, greatest_of, least_of, push, ring
+from backtest.indicators.streaming import at_least
 from backtest.market import Market
-from backtest.native import Rule
 from backtest.strategies.orders import when_changed
+from native.windows import Ring, greatest_of, least_of, push, ring
 from pricing.signature import checked
 
 
@@ -36,8 +36,7 @@ def rsi_reversal(window: int = 14, low: float = 30.0, high: float = 70.0, exposu
         wanted = jnp.where(value < low, 1.0, jnp.where(value > high, -1.0, kept)).astype(side.dtype)
         return (state, wanted), when_changed(wanted, side, exposure)
 
-    rule = Rule("rsi_reversal", (window, low, high, exposure))
-    return Strategy(init, decide, reads_account=False, native=rule)
+    return Strategy(init, decide, reads_account=False)
 
 
 @checked
@@ -69,8 +68,7 @@ def rsi_divergence(window: int = 14, lookback: int = 24, exposure: float = 1.0) 
         extremes = (*_extremes(closes), *_extremes(values))
         return (state, (closes, values), extremes, wanted), when_changed(wanted, side, exposure)
 
-    rule = Rule("rsi_divergence", (window, lookback, exposure))
-    return Strategy(init, decide, reads_account=False, native=rule)
+    return Strategy(init, decide, reads_account=False)
 
 
 def _extremes(memory: Ring) -> tuple[jax.Array, jax.Array]:
@@ -97,8 +95,7 @@ def grid(spacing: float = 0.01, levels: int = 4, window: int = 168, exposure: fl
         steps = jnp.clip(jnp.round(jnp.log(middle / bar.close) / spacing), -levels, levels)
         return (state, steps), when_changed(steps, memory[1], exposure / levels)
 
-    rule = Rule("grid", (spacing, levels, window, exposure))
-    return Strategy(init, decide, reads_account=False, native=rule)
+    return Strategy(init, decide, reads_account=False)
 
 
 @checked
@@ -118,5 +115,4 @@ def bollinger_reversal(window: int = 20, deviations: float = 2.0, exposure: floa
         wanted = jnp.where(bar.close < band.lower, 1.0, jnp.where(bar.close > band.upper, -1.0, kept))
         return (state, wanted.astype(side.dtype)), when_changed(wanted, side, exposure)
 
-    rule = Rule("bollinger_reversal", (window, deviations, exposure))
-    return Strategy(init, decide, reads_account=False, native=rule)
+    return Strategy(init, decide, reads_account=False)

@@ -10,7 +10,6 @@ from backtest import indicators
 from backtest.account import Account, Action
 from backtest.episode import Memory, Strategy
 from backtest.market import Market
-from backtest.native import Rule
 from backtest.strategies.orders import when_changed
 from pricing.signature import checked
 
@@ -32,8 +31,7 @@ def moving_average_cross(fast: int = 12, slow: int = 26, exposure: float = 1.0) 
         side = jnp.sign(fast_value - slow_value)
         return (fast_memory, slow_memory, side), when_changed(side, memory[2], exposure)
 
-    rule = Rule("moving_average_cross", (fast, slow, exposure))
-    return Strategy(init, decide, reads_account=False, native=rule)
+    return Strategy(init, decide, reads_account=False)
 
 
 @checked
@@ -50,8 +48,7 @@ def macd(fast: int = 12, slow: int = 26, signal: int = 9, exposure: float = 1.0)
         side = jnp.sign(value.histogram)
         return (state, side), when_changed(side, memory[1], exposure)
 
-    rule = Rule("macd", (fast, slow, signal, exposure))
-    return Strategy(init, decide, reads_account=False, native=rule)
+    return Strategy(init, decide, reads_account=False)
 
 
 @checked
@@ -70,5 +67,4 @@ def donchian_breakout(window: int = 48, exposure: float = 1.0) -> Strategy:
         state, value = channel.update(state, bar)
         return (state, value.upper, value.lower, wanted), when_changed(wanted, side, exposure)
 
-    rule = Rule("donchian_breakout", (window, exposure))
-    return Strategy(init, decide, reads_account=False, native=rule)
+    return Strategy(init, decide, reads_account=False)

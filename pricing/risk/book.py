@@ -14,8 +14,8 @@ from jax import lax
 from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
+from native import kernel
 from pricing.inputs import require
-from pricing.native import batch
 from pricing.normal import density, mills_ratio
 from pricing.signature import checked
 from pricing.strategy.leg import Leg
@@ -190,13 +190,8 @@ def _in_blocks(
     options: _Options, table: NDArray[np.floating], moves: Sequence[NDArray[np.floating] | None]
 ) -> jax.Array:
     """Revalue in blocks of scenarios that stay in cache, one thread a core: a compiled call uses one core on a CPU."""
-    *numbers, skew = moves
-    if skew is None and all(move is not None and move.ndim == 0 for move in numbers):
-        value = batch.revalue(_rows(options), table, [float(move) for move in numbers if move is not None])
-        if value is not None:
-            return jnp.asarray(value)
     count = table.shape[0]
-    if jax.default_backend() != "cpu" or count <= _BLOCK:
+    if count <= _BLOCK:
         return jnp.asarray(_revalue_options(options, table.T, *moves))
     # The last block overlaps the one before it, so that one shape is compiled.
     starts = [min(start, count - _BLOCK) for start in range(0, count, _BLOCK)]
@@ -212,13 +207,6 @@ def _in_blocks(
     return jnp.asarray(total)
 
 
-def _rows(options: _Options) -> NDArray[np.void]:
-    rows = np.empty(options.shares.size, batch.OPTION)
-    for name in batch.OPTION.names or ():
-        rows[name] = getattr(options, name)
-    return rows
-
-
 @jax.jit
 def _revalue_options(
     options: _Options,
@@ -229,35 +217,57 @@ def _revalue_options(
     years_passed: jax.Array,
     skew_change: jax.Array | None,
 ) -> jax.Array:
-    """Sum over options, one after another, each over all scenarios; ``spot`` has shape [underlyings, scenarios]."""
+    """Sum over options, one after another, each over all scenarios; ``spot`` has shape [underlyings, scenarios].
+
+    What is one number for all scenarios stays one.
+    """
     log_spot = jnp.log(spot)
 
     def add(total: jax.Array, option: _Options) -> tuple[jax.Array, None]:
-        log_moneyness = log_spot[option.underlying] - jnp.log(option.strike)
+        spots, logs, log_strike = spot[option.underlying], log_spot[option.underlying], jnp.log(option.strike)
         volatility = option.volatility + volatility_change
         if skew_change is not None:
-            volatility = volatility - skew_change * log_moneyness
+            volatility = volatility - skew_change * (logs - log_strike)
         time = jnp.maximum(option.time_to_expiry - years_passed, 0.0)
         deviation = jnp.maximum(volatility, 0.0) * jnp.sqrt(time)
-        shares = spot[option.underlying] * jnp.exp(-dividend_yield * time)
-        cash = option.strike * jnp.exp(-rate * time)
-        log_moneyness = log_moneyness + (rate - dividend_yield) * time
-        return total + option.shares * _option_value(log_moneyness, deviation, shares, cash, option.sign), None
+        value = _add_option(
+            total,
+            spots,
+            logs,
+            (rate - dividend_yield) * time - log_strike,
+            deviation,
+            1.0 / deviation,
+            option.strike * jnp.exp(-rate * time),
+            jnp.exp(-dividend_yield * time),
+            option.sign,
+            option.shares,
+        )
+        return value, None
 
     total, _ = lax.scan(add, jnp.zeros_like(spot[0]), options)
     return total
 
 
-def _option_value(
-    log_moneyness: jax.Array, deviation: jax.Array, shares: jax.Array, cash: jax.Array, sign: jax.Array
+@kernel
+def _add_option(
+    total: jax.Array,
+    spot: jax.Array,
+    log_spot: jax.Array,
+    shift: jax.Array,
+    deviation: jax.Array,
+    over_deviation: jax.Array,
+    cash: jax.Array,
+    growth: jax.Array,
+    sign: jax.Array,
+    quantity: jax.Array,
 ) -> jax.Array:
-    """Out-of-the-money value plus intrinsic value; the far tail needs no more than absolute accuracy here."""
-    distance = jnp.abs(log_moneyness) * (1.0 / deviation)
-    distance = jnp.where(log_moneyness == 0.0, 0.0, distance)
+    """Add out-of-the-money value plus intrinsic value; the far tail needs no more than absolute accuracy here."""
+    log_moneyness, shares = log_spot + shift, spot * growth
+    distance = jnp.where(log_moneyness == 0.0, 0.0, jnp.abs(log_moneyness) * over_deviation)
     near = jnp.maximum(0.5 * deviation - distance, -_FARTHEST)
     far = jnp.maximum(-0.5 * deviation - distance, -_FARTHEST)
     smaller = jnp.where(log_moneyness <= 0.0, shares, cash)
     height = smaller * density(near)
     near_tail = height * mills_ratio(jnp.abs(near))
-    out_price = jnp.where(near > 0.0, smaller - near_tail, near_tail) - height * mills_ratio(-far)
-    return out_price + jnp.maximum(sign * (shares - cash), 0.0)
+    value = jnp.where(near > 0.0, smaller - near_tail, near_tail) - height * mills_ratio(-far)
+    return total + quantity * (value + jnp.maximum(sign * (shares - cash), 0.0))

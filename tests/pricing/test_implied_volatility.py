@@ -6,9 +6,9 @@ import jax
 import numpy as np
 import pytest
 
+import native
 from pricing import black_scholes, implied_volatility
 from pricing.implied_volatility import Status
-from pricing.native import batch, loading
 
 OPTION = {"spot": 100.0, "strike": 110.0, "time_to_expiry": 0.7, "rate": 0.05, "dividend_yield": 0.03}
 
@@ -37,13 +37,13 @@ def draw(grid: str, count: int) -> dict[str, np.ndarray]:
     }
 
 
-@pytest.mark.parametrize("loops", ["c", "xla"])
+@pytest.mark.parametrize("loops", ["compiled", "xla"])
 @pytest.mark.parametrize("grid", ["typical", "wide", "tail", "at_the_money"])
 def test_round_trip_is_right_to_what_the_price_carries(grid: str, loops: str, monkeypatch: pytest.MonkeyPatch):
     if loops == "xla":
-        monkeypatch.setattr(batch, "SMALLEST_BATCH", 10**9)
-    elif loading.load() is None:
-        pytest.skip("no C compiler on this machine")
+        monkeypatch.setattr(implied_volatility, "_solve_compiled", jax.jit(implied_volatility._looked_at))
+    elif native.status() != "native":
+        pytest.skip(native.status())
     options = draw(grid, 40_000)
     volatility = options.pop("volatility")
     g = black_scholes.all_greeks(**options, volatility=volatility)
@@ -137,9 +137,9 @@ def test_float32_quotes_are_inverted_in_float32():
     np.testing.assert_allclose(answer.value, [0.1, 0.3, 0.8], rtol=2e-5)
 
 
-def test_the_c_loop_answers_bounds_limits_and_missing_values_like_the_jitted_kernel(monkeypatch: pytest.MonkeyPatch):
-    if loading.load() is None:
-        pytest.skip("no C compiler on this machine")
+def test_the_loop_answers_bounds_limits_and_missing_values_like_the_jitted_kernel(monkeypatch: pytest.MonkeyPatch):
+    if native.status() != "native":
+        pytest.skip(native.status())
     options = draw("typical", 6_000)
     volatility = options.pop("volatility")
     rng = np.random.default_rng(12)
@@ -149,10 +149,10 @@ def test_the_c_loop_answers_bounds_limits_and_missing_values_like_the_jitted_ker
     for name in ("spot", "strike", "time_to_expiry"):
         options[name][rng.random(6_000) < 0.05] = 0.0
         options[name][rng.random(6_000) < 0.02] = np.nan
-    native = implied_volatility.solve(price=price, **options)
-    monkeypatch.setattr(batch, "SMALLEST_BATCH", 10**9)
+    compiled = implied_volatility.solve(price=price, **options)
+    monkeypatch.setattr(implied_volatility, "_solve_compiled", jax.jit(implied_volatility._looked_at))
     jitted = implied_volatility.solve(price=price, **options)
-    assert set(np.asarray(native.status).tolist()) >= {0, 1, 2, 3, 4}
-    np.testing.assert_array_equal(native.status, jitted.status)
-    sure = np.asarray(native.status) != Status.ILL_CONDITIONED
-    np.testing.assert_allclose(np.asarray(native.value)[sure], np.asarray(jitted.value)[sure], rtol=1e-6)
+    assert set(np.asarray(compiled.status).tolist()) >= {0, 1, 2, 3, 4}
+    np.testing.assert_array_equal(compiled.status, jitted.status)
+    sure = np.asarray(compiled.status) != Status.ILL_CONDITIONED
+    np.testing.assert_allclose(np.asarray(compiled.value)[sure], np.asarray(jitted.value)[sure], rtol=1e-6)

@@ -1,4 +1,4 @@
-"""The C loops and the jitted kernels give the same answers, and each serves where it should."""
+"""The compiled loops and the jitted kernels give the same answers, and every call is the same function."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import jax
 import numpy as np
 import pytest
 
+import native
 from pricing import black_scholes
-from pricing.native import batch, loading
 
 _SPEC = importlib.util.spec_from_file_location(
     "black_scholes_oracle", Path(__file__).with_name("test_black_scholes_accuracy.py")
@@ -25,25 +25,25 @@ COUNT = 5000
 
 @pytest.fixture
 def compiled() -> None:
-    if loading.load() is None:
-        pytest.skip("no C compiler on this machine")
+    if native.status() != "native":
+        pytest.skip(native.status())
 
 
 def jitted(options: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    named = {name: value for name, value in options.items() if name != "is_call"}
-    answer = black_scholes._price_and_greeks_compiled(*black_scholes._arguments(named, options["is_call"]))
+    order = ("spot", "strike", "time_to_expiry", "rate", "volatility", "dividend_yield", "is_call")
+    answer = jax.jit(black_scholes._price_and_greeks)(*(options[name] for name in order))
     return {"price": np.asarray(answer[0]), **{k: np.asarray(v) for k, v in answer[1]._asdict().items()}}
 
 
-def native(options: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def looped(options: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     value, greeks = black_scholes.price_and_greeks(**options)
     return {"price": np.asarray(value), **{k: np.asarray(v) for k, v in greeks._asdict().items()}}
 
 
 @pytest.mark.parametrize("grid", oracle.GRIDS)
-def test_the_c_loop_is_as_right_as_the_jitted_kernel(compiled: None, grid: str):
+def test_the_loop_is_as_right_as_the_jitted_kernel(compiled: None, grid: str):
     options = oracle.draw(grid, COUNT, seed=21)
-    ours = native(options)
+    ours = looped(options)
     worst_price, worst = 0.0, dict.fromkeys(ours, 0.0)
     for index in range(0, COUNT, 50):
         option = {name: values[index] for name, values in options.items()}
@@ -61,7 +61,7 @@ def test_the_c_loop_is_as_right_as_the_jitted_kernel(compiled: None, grid: str):
         np.testing.assert_allclose(ours[name][visible], other[name][visible], rtol=2e-12, err_msg=name)
 
 
-def test_the_c_loop_has_the_same_limits_and_the_same_missing_values(compiled: None):
+def test_the_loop_has_the_same_limits_and_the_same_missing_values(compiled: None):
     options = oracle.draw("typical", COUNT, seed=22)
     rng = np.random.default_rng(23)
     for name in ("spot", "strike", "time_to_expiry", "volatility"):
@@ -70,7 +70,7 @@ def test_the_c_loop_has_the_same_limits_and_the_same_missing_values(compiled: No
     level = rng.random(COUNT) < 0.1
     options["strike"][level] = options["spot"][level]
     options["rate"][level] = options["dividend_yield"][level]
-    ours, other = native(options), jitted(options)
+    ours, other = looped(options), jitted(options)
     for name in ours:
         np.testing.assert_allclose(ours[name], other[name], rtol=2e-12, atol=1e-13, err_msg=name)
 
@@ -81,7 +81,7 @@ def test_scalars_shapes_and_single_results_go_through(compiled: None):
     price = black_scholes.price(**chain, is_call=False)
     delta = black_scholes.greeks(**chain, is_call=False).delta
     assert price.shape == (50, 100) and isinstance(price, jax.Array)
-    both = native({**chain, "is_call": False})
+    both = looped({**chain, "is_call": False})
     np.testing.assert_array_equal(price, both["price"])
     np.testing.assert_array_equal(delta, both["delta"])
     one = black_scholes.price(**{**chain, "strike": strike[3, 4]}, is_call=False)
@@ -95,43 +95,34 @@ def test_an_impossible_value_in_a_large_batch_is_named(compiled: None):
         black_scholes.price(spot=100.0, strike=strike, time_to_expiry=0.5, rate=0.03, volatility=0.2)
 
 
-def test_small_float32_and_traced_batches_stay_with_the_jitted_kernel():
-    column = np.full(COUNT, 100.0)
-    assert batch.run("black_scholes_price", [column[:100]] * 6, True, [np.float64]) is None
-    assert batch.run("black_scholes_price", [column.astype(np.float32)] * 6, True, [np.float64]) is None
-    traced = jax.jit(
-        lambda spot: black_scholes.price(spot=spot, strike=100.0, time_to_expiry=1.0, rate=0.0, volatility=0.2)
-    )
-    np.testing.assert_allclose(traced(column)[0], 7.965567455405804, rtol=1e-13)
+def test_a_traced_a_mapped_a_small_and_a_large_call_give_the_same_bits(compiled: None):
+    options = oracle.draw("typical", COUNT, seed=24)
+    spot, strike = options.pop("spot"), options.pop("strike")
+
+    def price(spot: jax.Array, strike: jax.Array, options: dict[str, jax.Array]) -> jax.Array:
+        return black_scholes.price(spot=spot, strike=strike, **options)
+
+    eager = np.asarray(price(spot, strike, options))
+    np.testing.assert_array_equal(jax.jit(price)(spot, strike, options), eager)
+    np.testing.assert_array_equal(jax.vmap(price)(spot, strike, options), eager)
+    alone = [float(price(spot[i], strike[i], {name: column[i] for name, column in options.items()})) for i in range(5)]
+    np.testing.assert_array_equal(alone, eager[:5])
+    first = {name: column[0] for name, column in options.items()}
+    rows = jax.vmap(lambda one: price(one, strike, first))(spot[:3])
+    np.testing.assert_array_equal(rows[1], price(spot[1], strike, first))
 
 
-def test_without_a_compiler_or_switched_off_the_jitted_kernel_serves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    chain = {
-        "spot": 100.0,
-        "strike": np.linspace(50.0, 150.0, COUNT),
-        "time_to_expiry": 0.5,
-        "rate": 0.03,
-        "volatility": 0.2,
-    }
-    with_loops = np.asarray(black_scholes.price(**chain))
-    for change in ({"TRADERBENCH_NATIVE": "0"}, {"PATH": str(tmp_path)}):
-        loading.load.cache_clear()
-        with monkeypatch.context() as patch:
-            for name, value in change.items():
-                patch.setenv(name, value)
-            assert loading.load() is None
-            np.testing.assert_allclose(black_scholes.price(**chain), with_loops, rtol=1e-12)
-    loading.load.cache_clear()
+def test_float32_is_priced_in_float32_by_the_same_loop(compiled: None):
+    options = oracle.draw("typical", COUNT, seed=25)
+    narrow = {name: column.astype(np.float32) if column.dtype == float else column for name, column in options.items()}
+    wide = {name: column.astype(float) if column.dtype == np.float32 else column for name, column in narrow.items()}
+    price = black_scholes.price(**narrow)
+    assert price.dtype == np.float32
+    np.testing.assert_allclose(price, black_scholes.price(**wide), atol=3e-7 * np.max(options["spot"]))
 
 
-def test_a_compiler_that_fails_is_no_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    broken = tmp_path / "bin" / "cc"
-    broken.parent.mkdir()
-    broken.write_text("#!/bin/sh\nexit 1\n")
-    broken.chmod(0o755)
-    loading.load.cache_clear()
-    with monkeypatch.context() as patch:
-        patch.setenv("PATH", str(broken.parent))
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        assert loading.load() is None
-    loading.load.cache_clear()
+def test_a_number_that_float32_cannot_hold_is_named():
+    with pytest.raises(ValueError, match="too large for float32"):
+        black_scholes.price(
+            spot=np.full(3, 100.0, np.float32), strike=1e300, time_to_expiry=1.0, rate=0.0, volatility=0.2
+        )

@@ -1,0 +1,38 @@
+// A block of W elements after the other, from arrays of any length.
+#pragma once
+#include <algorithm>
+
+#include "lanes.h"
+
+template <int INS, int OUTS, typename Block>
+INLINE void in_blocks(int64_t count, const int64_t (&in_size)[INS], const char* const* in, const int64_t* step,
+                      const int64_t (&out_size)[OUTS], char* const* out, Block block) {
+  alignas(64) char filled[INS][W * 8], rest[OUTS][W * 8];
+  const char* from[INS];
+  char* to[OUTS];
+  // One number is repeated once for all blocks.
+  for (int k = 0; k < INS; ++k) {
+    from[k] = step[k] ? in[k] : filled[k];
+    if (!step[k])
+      for (int i = 0; i < W; ++i) std::memcpy(filled[k] + i * in_size[k], in[k], in_size[k]);
+  }
+  for (int k = 0; k < OUTS; ++k) to[k] = out[k];
+  int64_t i = 0;
+  for (; i + W <= count; i += W) {
+    block(from, to);
+    for (int k = 0; k < INS; ++k) from[k] += step[k] * W * in_size[k];
+    for (int k = 0; k < OUTS; ++k) to[k] += W * out_size[k];
+  }
+  if (i == count) return;
+  const int64_t left = count - i;
+  for (int k = 0; k < INS; ++k) {
+    if (!step[k]) continue;
+    for (int64_t j = 0; j < W; ++j)
+      std::memcpy(filled[k] + j * in_size[k], from[k] + std::min(j, left - 1) * in_size[k], in_size[k]);
+    from[k] = filled[k];
+  }
+  char* ends[OUTS];
+  for (int k = 0; k < OUTS; ++k) ends[k] = rest[k];
+  block(from, ends);
+  for (int k = 0; k < OUTS; ++k) std::memcpy(to[k], rest[k], left * out_size[k]);
+}
