@@ -94,7 +94,7 @@ def _play_loops(
         tally = tallies.start(account)
         bars = tally.bars + float(traded.close.shape[1] - warmup)
         played = loops.play(traded, seen, account, tally, rules, strategies=strategies, warmup=warmup)
-        return [Outcome(after, sums._replace(bars=bars, initial=account.equity)) for after, sums in played]
+        return [Outcome(after, Tally(bars=bars, initial=account.equity, **sums)) for after, sums in played]
 
     def portable(traded: Market, observed: Market | None, account: Account, rules: Rules) -> list[Outcome]:
         seen = traded if observed is None else observed

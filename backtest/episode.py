@@ -116,8 +116,8 @@ def step(state: Account, action: Action, bar: Market, *, rules: Rules) -> Accoun
     state = where_any(action.kind != acc.HOLD, fills, state)
     placed = partial(_place_stops, stop=stop, take=take, bar=bar, cancelled=cancelled)
     state = where_any(~(jnp.isnan(stop) & jnp.isnan(take)), placed, state)
-    state = where_any(state.position != 0.0, partial(_exit_inside_bar, bar=bar, rules=rules), state)
-    return state._replace(equity=jnp.maximum(state.cash + state.position * bar.close, 0.0))
+    after: Account = where_any(state.position != 0.0, partial(_exit_inside_bar, bar=bar, rules=rules), state)
+    return after._replace(equity=jnp.maximum(after.cash + after.position * bar.close, 0.0))
 
 
 def _flag(state: Account, condition: jax.Array, flag: int) -> Account:
@@ -178,9 +178,7 @@ def _book_trade(ledger: Ledger, closed: jax.Array, profit: jax.Array) -> Ledger:
     return _count(ledger, "gross_loss", jnp.where(closed & ~won, -profit, 0.0))
 
 
-def _fill_order(
-    state: Account, *, action: Action, bar: Market, rules: Rules, cancelled: jax.Array
-) -> Account:
+def _fill_order(state: Account, *, action: Action, bar: Market, rules: Rules, cancelled: jax.Array) -> Account:
     """Read the order that waits, cut it to the leverage cap, and trade it."""
     held = state.position * bar.open
     equity = jnp.maximum(state.cash + held, 0.0)
@@ -204,7 +202,8 @@ def _fill_order(
     small = (goal != 0.0) & (jnp.abs(goal - held) < rules.min_notional) | tiny & (held == 0.0) & ~closes
     state = _flag(state, active & small, acc.ORDER_TOO_SMALL)
     trades = active & ~small & (goal != held)
-    return where_any(trades, partial(_trade_to, goal, trades, bar=bar, rules=rules), state)
+    after: Account = where_any(trades, partial(_trade_to, goal, trades, bar=bar, rules=rules), state)
+    return after
 
 
 def _trade_to(goal: jax.Array, trades: jax.Array, state: Account, *, bar: Market, rules: Rules) -> Account:
@@ -240,9 +239,7 @@ def _trade_to(goal: jax.Array, trades: jax.Array, state: Account, *, bar: Market
     return _flag(state, trades, acc.FILLED)
 
 
-def _place_stops(
-    state: Account, *, stop: jax.Array, take: jax.Array, bar: Market, cancelled: jax.Array
-) -> Account:
+def _place_stops(state: Account, *, stop: jax.Array, take: jax.Array, bar: Market, cancelled: jax.Array) -> Account:
     long, short = state.position > 0.0, state.position < 0.0
     stop_valid = long & _below(stop, bar.open) | short & _above(stop, bar.open)
     take_valid = long & _above(take, bar.open) | short & _below(take, bar.open)
@@ -296,7 +293,8 @@ def _exit_inside_bar(state: Account, *, bar: Market, rules: Rules) -> Account:
         state = _flag(state, adverse & stopped_first, acc.STOPPED)
         return _flag(state, takes, acc.TOOK_PROFIT)
 
-    return where_any(close_to, exits, state)
+    after: Account = where_any(close_to, exits, state)
+    return after
 
 
 @checked

@@ -54,34 +54,50 @@ def ours(
 ):
     """Return a call that plays all markets and gives all measures, from some Python threads.
 
-    ``own`` plays the strategy as one that C++ does not know, ``portable`` everything in XLA.
+    ``own`` plays a strategy that the project does not know, ``portable`` everything in XLA.
     """
     import jax
     import jax.numpy as jnp
 
-    from backtest import batch, native, strategies, tally
+    from backtest import batch, strategies, tally
     from backtest.account import open_account
     from backtest.market import Market
     from backtest.rules import DEFAULT_RULES
 
     cross = strategies.get("moving_average_cross", fast=12, slow=26, stop=STOP)
-    played = (cross._replace(native=None) if own else cross,)
+    played = (own_cross() if own else cross,)
     time = jnp.arange(BARS) * 3600.0
     parts = [Market(time, *(jnp.asarray(c.T) for c in cut)) for cut in _cut(columns, threads)]
 
     @jax.jit
     def play(market: Market):
         account = open_account(shape=market.close.shape[:1], dtype=dtype)
-        (one,) = batch.play(market, market, played, rules=DEFAULT_RULES, account=account)
+        chosen = batch._play_portable if portable else batch.play
+        (one,) = chosen(market, market, played, rules=DEFAULT_RULES, account=account, warmup=0)
         return tally.summarise(one.tally, one.account.ledger, bars=BARS, bars_per_year=8760.0)
 
-    chosen = native.available
-    native.available = (lambda: False) if portable else chosen
     for part in parts:
         jax.block_until_ready(play(part))
-    native.available = chosen
     pool = ThreadPoolExecutor(threads)
     return lambda: list(pool.map(lambda part: jax.block_until_ready(play(part)), parts))
+
+
+def own_cross():
+    """Return the same rule as a user would write it, from jax.numpy alone."""
+    import jax.numpy as jnp
+
+    from backtest.account import HOLD, TARGET, Action
+    from backtest.episode import Strategy
+
+    def decide(memory, bar, account):
+        fast, slow, before = memory
+        fast, slow = fast + 2 / 13 * (bar.close - fast), slow + 2 / 27 * (bar.close - slow)
+        side = jnp.sign(fast - slow)
+        changed = side != before
+        stop = jnp.where(changed & (side != 0), bar.close * (1 - STOP * side), jnp.nan)
+        return (fast, slow, side), Action(jnp.where(changed, TARGET, HOLD).astype(jnp.int32), side, stop, None)
+
+    return Strategy(lambda bar: (bar.close, bar.close, jnp.zeros_like(bar.close)), decide)
 
 
 def _cut(columns: tuple[np.ndarray, ...], threads: int) -> list[tuple[np.ndarray, ...]]:
@@ -135,7 +151,7 @@ def main() -> None:
     """Run all contestants in turn, print the table and the goals."""
     options = harness.arguments(__doc__ or "")
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_prefer_vector_width=512")
-    from backtest import native
+    import native
 
     columns = markets()
     contestants: dict[str, Callable[[], object]] = {
@@ -162,7 +178,7 @@ def main() -> None:
         rate = 1e3 / result.best_nanoseconds
         times = f"median {result.nanoseconds:10.2f} ns   best {result.best_nanoseconds:10.2f} ns a bar-step"
         print(f"{result.name:24} {times}   {rate:9.2f} million bar-steps/s at best")
-    print(f"C++ account: {native.status()}")
+    print(f"loops: {native.status()}")
     goals = {}
     for name, wanted in ((VECTORBT, 40.0), (BACKTESTING, 1200.0), (PLAIN, 400.0), (FLOOR, 0.6)):
         if name in by_name:

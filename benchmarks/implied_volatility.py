@@ -69,7 +69,7 @@ def jitted(x: dict[str, object]):
 
     names = ("spot", "strike", "time", "rate", "price", "dividend_yield", "is_call")
     arguments = [jax.device_put(x[name]) for name in names]
-    return lambda: np.asarray(jax.block_until_ready(implied_volatility._solve_compiled(*arguments)).value)
+    return lambda: np.asarray(jax.block_until_ready(implied_volatility._solve_compiled(*arguments)[0]).value)
 
 
 def error(found: np.ndarray, x: dict[str, object]) -> float:

@@ -130,15 +130,11 @@ def _accelerator() -> Check:
 
 def _native() -> Check:
     """Say whether the compiled loops serve; without them the same results come from the jitted kernels, slower."""
-    from backtest import native as account
-    from pricing.native import loading
+    import native
 
-    found = {
-        "account": account.status(),
-        "pricing": "native" if loading.load() else "no C compiler, it failed, or switched off",
-    }
-    slow = [f"{name}: {why}" for name, why in found.items() if why != "native"]
-    return Check("native loops", "ok", f"jitted kernels serve instead ({'; '.join(slow)})" if slow else "compiled")
+    why = native.status()
+    found = "compiled" if why == "native" else f"jitted kernels serve instead ({why})"
+    return Check("native loops", "ok", found)
 
 
 def _browser() -> Check:

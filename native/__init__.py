@@ -1,8 +1,8 @@
 """Loops for processors, compiled from the equations that jax traces: one definition, one mechanism, no finance.
 
-:func:`kernel` makes an elementwise function of arrays one loop; ``backtest`` writes its accounts and strategies with the
-same emitter. Everything is compiled once a machine by the C++ compiler it finds, and kept in ``~/.cache/traderbench``;
-:func:`status` says whether that works here, and if not why.
+:func:`kernel` makes an elementwise function of arrays one loop; ``backtest.loops`` writes accounts and strategies with
+the same emitter. Everything is compiled once a machine by the C++ compiler that is found, and kept in
+``~/.cache/traderbench``; :func:`status` says whether that works here, and if not why.
 """
 
 from native.kernel import kernel, status

@@ -17,8 +17,8 @@ _choice.multiple_results = True
 def by_platform(*arguments: Any, cpu: Callable[..., Any], other: Callable[..., Any]) -> Any:
     """Return ``cpu(*arguments)`` where the program runs on a processor, and ``other(*arguments)`` elsewhere.
 
-    As ``jax.lax.platform_dependent``, but only the form that is compiled is traced: the other one may be long. Both give
-    trees of the same shapes. May be jitted and mapped; a derivative is given by the caller (``jax.custom_jvp``).
+    As ``jax.lax.platform_dependent``, but only the form that is compiled is traced: the other one may be long. Both
+    give trees of the same shapes. May be jitted and mapped; the caller gives the derivative (``jax.custom_jvp``).
     """
     leaves, tree = jax.tree.flatten(arguments)
     leaves = [jnp.asarray(leaf) for leaf in leaves]
@@ -33,12 +33,10 @@ def by_platform(*arguments: Any, cpu: Callable[..., Any], other: Callable[..., A
     return jax.tree.unflatten(out_tree, results)
 
 
-@_choice.def_abstract_eval
 def _shapes(*arguments: Any, avals: tuple[Any, ...], **_: Any) -> tuple[Any, ...]:
     return avals
 
 
-@_choice.def_impl
 def _eager(*arguments: Any, **parameters: Any) -> Any:
     return jax.jit(lambda *given: _choice.bind(*given, **parameters))(*arguments)
 
@@ -59,6 +57,8 @@ def _lowered(which: str) -> Callable[..., Any]:
     return lower
 
 
+_choice.def_abstract_eval(_shapes)
+_choice.def_impl(_eager)
 batching.primitive_batchers[_choice] = _mapped
 mlir.register_lowering(_choice, _lowered("other"))
 mlir.register_lowering(_choice, _lowered("cpu"), platform="cpu")

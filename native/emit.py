@@ -49,21 +49,46 @@ OPERATORS = {
 FUNCTIONS = {
     "abs": "absolute",
     "sign": "sign",
-    "sqrt": "root",
     "exp": "exponential",
     "log": "logarithm",
-    "floor": "floor_of",
-    "ceil": "ceil_of",
-    "tanh": "tanh_of",
-    "log1p": "log1p_of",
-    "expm1": "expm1_of",
-    "cbrt": "cbrt_of",
     "max": "greater",
     "min": "lesser",
-    "pow": "power",
 }
+"""Functions of ``lanes.h``."""
+LIBRARY = {
+    name: f"std::{name}"
+    for name in (
+        *(
+            "sqrt",
+            "floor",
+            "ceil",
+            "cbrt",
+            "exp2",
+            "expm1",
+            "log1p",
+            "pow",
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+        ),
+        *("sinh", "cosh", "tanh", "atan2", "erf", "erfc"),
+    )
+} | {"round": "std::nearbyint", "rem": "std::fmod"}
+"""Functions of the C library, for a lane at a time."""
 INLINED = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr"}
-SAME = ("broadcast_in_dim", "copy", "copy_p", "reshape", "squeeze", "expand_dims", "stop_gradient", "optimization_barrier")
+SAME = (
+    "broadcast_in_dim",
+    "copy",
+    "copy_p",
+    "reshape",
+    "squeeze",
+    "expand_dims",
+    "stop_gradient",
+    "optimization_barrier",
+)
 PLAIN_NUMBERS = (0.0, 1.0, -1.0, 0.5, 2.0)
 """Numbers that are written as they are where others become parameters."""
 
@@ -114,7 +139,9 @@ class Emitter:
         them only share their code; None writes them into the code.
     """
 
-    def __init__(self, *, word: int, marks: dict[str, Mark] | None = None, parameters: list[float] | None = None) -> None:
+    def __init__(
+        self, *, word: int, marks: dict[str, Mark] | None = None, parameters: list[float] | None = None
+    ) -> None:
         self.word = word
         self.marks = MARKS | (marks or {})
         self.parameters = parameters
@@ -127,16 +154,21 @@ class Emitter:
 
     def emit(self, closed: Any, arguments: Sequence[Any]) -> list[Any]:
         """Write the statements of a closed jaxpr; return its results."""
-        jaxpr = closed.jaxpr
+        jaxpr: Any = closed.jaxpr
         values: dict[Any, Any] = {}
         for variable, constant in zip(jaxpr.constvars, closed.consts, strict=True):
             values[variable] = self.literal(constant, str(variable.aval.dtype))
         values.update(zip(jaxpr.invars, arguments, strict=True))
 
         def read(atom: Any) -> Any:
-            return self.literal(atom.val, str(atom.aval.dtype)) if isinstance(atom, core.Literal) else values[atom]
+            if not isinstance(atom, core.Literal):
+                return values[atom]
+            shaped: Any = atom.aval
+            return self.literal(atom.val, str(shaped.dtype))
 
-        uses = Counter(atom for equation in jaxpr.eqns for atom in equation.invars if not isinstance(atom, core.Literal))
+        uses = Counter(
+            atom for equation in jaxpr.eqns for atom in equation.invars if not isinstance(atom, core.Literal)
+        )
         uses.update(atom for atom in jaxpr.outvars if not isinstance(atom, core.Literal))
         summed = {
             atom
@@ -161,8 +193,10 @@ class Emitter:
         if np.ndim(number) and np.unique(np.asarray(number)).size != 1:
             raise NotElementwise(f"a constant array of shape {np.shape(number)}")
         plain = np.asarray(number).reshape(-1)[0].item()
-        if isinstance(plain, float) and self.parameters is not None and not (
-            plain in PLAIN_NUMBERS or math.isnan(plain) or math.isinf(plain)
+        if (
+            isinstance(plain, float)
+            and self.parameters is not None
+            and not (plain in PLAIN_NUMBERS or math.isnan(plain) or math.isinf(plain))
         ):
             if plain not in self.parameters:
                 self.parameters.append(plain)
@@ -256,7 +290,11 @@ class Emitter:
         if name == "neg":
             return f"-{given[0].text}"
         if name == "bitcast_convert_type":
-            return f"({vector}){given[0].text}" if lanes else f"(({vector})splat<{TYPES[given[0].dtype][0]}>({given[0].text}))[0]"
+            return (
+                f"({vector}){given[0].text}"
+                if lanes
+                else f"(({vector})splat<{TYPES[given[0].dtype][0]}>({given[0].text}))[0]"
+            )
         if name in ("max", "min"):
             return self._extreme(name, given, dtype, lanes)
         if name == "clamp":
@@ -271,12 +309,13 @@ class Emitter:
             text = f"{single}(1) / ({text})" if power < 0 else text
         elif name == "square":
             text = f"{self.vector(given[0])} * {self.vector(given[0])}"
-        elif name == "rsqrt":
-            text = f"{single}(1) / root({self.vector(given[0])})"
-        elif name == "round":
-            if equation.params["rounding_method"].name != "TO_NEAREST_EVEN":
-                raise NotElementwise("round halves away from zero")
-            text = f"nearest({self.vector(given[0])})"
+        elif name == "rem" and not dtype.startswith("float"):
+            text = f"{self.vector(given[0])} % {self.vector(given[1])}"
+        elif name == "round" and equation.params["rounding_method"].name != "TO_NEAREST_EVEN":
+            raise NotElementwise("it rounds halves away from zero")
+        elif name in LIBRARY:
+            call = f"[](auto... x) {{ return {LIBRARY[name]}(x...); }}"
+            text = f"each({call}, {', '.join(self.vector(value) for value in given)})"
         elif name in FUNCTIONS:
             text = f"{FUNCTIONS[name]}({', '.join(self.vector(value) for value in given)})"
         else:

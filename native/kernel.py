@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import threading
 from collections.abc import Callable
 from functools import cache, wraps
@@ -24,7 +25,7 @@ _lock = threading.Lock()
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``function``, which computes elementwise, as one loop.
 
-    On a processor XLA splits what a function computes into many loops with arrays between them; here it is one loop that
+    On a processor XLA splits what a function computes into many loops with arrays between them; here it is one that
     keeps everything in registers, compiled from the same equations. It is the same in every call: eager or jitted,
     mapped, small or large. Derivatives are those of ``function``. On other devices, and where there is no compiler
     (:func:`native.status`), ``function`` itself is computed.
@@ -101,7 +102,10 @@ def _source(traced: Any, dtypes: tuple[str, ...], returned: tuple[str, ...]) -> 
     emitter = Emitter(word=word)
     results = emitter.emit(traced, [Value(f"in{place}", dtype, True) for place, dtype in enumerate(dtypes)])
     reads = [f"const {TYPES[dtype][0]} in{place} = {_load(dtype, place)};" for place, dtype in enumerate(dtypes)]
-    writes = [_store(dtype, place, emitter.vector(value)) for place, (dtype, value) in enumerate(zip(returned, results, strict=True))]
+    writes = [
+        _store(dtype, place, emitter.vector(value))
+        for place, (dtype, value) in enumerate(zip(returned, results, strict=True))
+    ]
     body = "\n  ".join([*reads, *emitter.lines, *writes])
     sizes = ", ".join(str(np.dtype(dtype).itemsize) for dtype in dtypes)
     out_sizes = ", ".join(str(np.dtype(dtype).itemsize) for dtype in returned)
@@ -127,14 +131,14 @@ def _load(dtype: str, place: int) -> str:
 
 
 def _store(dtype: str, place: int, text: str) -> str:
-    return f"store_bools(out[{place}], {text});" if dtype == "bool" else f"store<{TYPES[dtype][0]}>(out[{place}], {text});"
+    return (
+        f"store_bools(out[{place}], {text});" if dtype == "bool" else f"store<{TYPES[dtype][0]}>(out[{place}], {text});"
+    )
 
 
 @cache
 def status() -> str:
     """Return ``native``, or why functions are computed as they are; found once a process."""
-    import os
-
     if os.environ.get("TRADERBENCH_NATIVE", "1") == "0":
         return "switched off by TRADERBENCH_NATIVE=0"
     try:

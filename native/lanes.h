@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #ifdef __AVX512F__
 #include <immintrin.h>
 #endif
@@ -23,7 +24,8 @@ using u8 = Of<uint8_t>::V;
 using mask = Of<MASK>::V;
 
 // A minus keeps the sign of a zero, which a plus would lose.
-template <typename V, typename T> INLINE V splat(T x) { return x - V{}; }
+template <typename V> using Number = std::remove_reference_t<decltype(std::declval<V&>()[0])>;
+template <typename V, typename T> INLINE V splat(T x) { return Number<V>(x) - V{}; }
 template <> inline __attribute__((always_inline)) mask splat<mask, bool>(bool x) { return mask{} - MASK(x); }
 template <typename V> INLINE V load(const void* p) { V v; std::memcpy(&v, p, sizeof v); return v; }
 template <typename V> INLINE void store(void* p, V v) { std::memcpy(p, &v, sizeof v); }
@@ -75,24 +77,16 @@ template <typename V> INLINE V fused(V a, V b, V c) {
 template <typename V> INLINE V absolute(V a) { return a < 0 ? -a : a; }
 template <typename V> INLINE V sign(V a) { return a > 0 ? V{} + 1 : (a < 0 ? V{} - 1 : a); }
 
-// One function of the C library, a lane at a time (the compiler has an instruction for some of them).
-#define EACH(name, function)                                                                \
-  template <typename V> INLINE V name(V a) {                                                \
-    V r;                                                                                    \
-    _Pragma("GCC unroll 16") for (int i = 0; i < W; ++i) r[i] = function(a[i]);             \
-    return r;                                                                               \
-  }
-EACH(root, std::sqrt)
-EACH(nearest, std::nearbyint)
-EACH(floor_of, std::floor)
-EACH(ceil_of, std::ceil)
-EACH(tanh_of, std::tanh)
-EACH(log1p_of, std::log1p)
-EACH(expm1_of, std::expm1)
-EACH(cbrt_of, std::cbrt)
-template <typename V> INLINE V power(V a, V b) {
+// A function of the C library, a lane at a time (the compiler has an instruction for some of them).
+template <typename F, typename V> INLINE V each(F function, V a) {
   V r;
-  for (int i = 0; i < W; ++i) r[i] = std::pow(a[i], b[i]);
+#pragma GCC unroll 16
+  for (int i = 0; i < W; ++i) r[i] = function(a[i]);
+  return r;
+}
+template <typename F, typename V> INLINE V each(F function, V a, V b) {
+  V r;
+  for (int i = 0; i < W; ++i) r[i] = function(a[i], b[i]);
   return r;
 }
 

@@ -16,7 +16,17 @@ from pathlib import Path
 import jax
 
 FOLDER = Path(__file__).parent
-FLAGS = ("-O2", "-march=native", "-std=c++17", "-shared", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-Wno-psabi")
+FLAGS = (
+    "-O2",
+    "-march=native",
+    "-std=c++17",
+    "-shared",
+    "-fPIC",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=off",
+    "-Wno-psabi",
+)
 _TIME_LIMIT_S = 300
 
 

@@ -38,7 +38,9 @@ def write_where_any(emitter: Any, equation: Any, arguments: list[Any]) -> list[A
     """Write a branch that most blocks of lanes do not take."""
     count = len(equation.outvars)
     condition, state = arguments[-count - 1], arguments[-count:]
-    results = [emitter.variable(before, str(out.aval.dtype)) for before, out in zip(state, equation.outvars, strict=True)]
+    results = [
+        emitter.variable(before, str(out.aval.dtype)) for before, out in zip(state, equation.outvars, strict=True)
+    ]
     emitter.lines.append(f"if (any({emitter.vector(condition)})) {{")
     after = emitter.emit(equation.params["jaxpr"], arguments)
     emitter.lines += [f"{result.text} = {emitter.vector(value)};" for result, value in zip(results, after, strict=True)]

@@ -103,15 +103,17 @@ def play(
     *,
     strategies: Sequence[Strategy],
     warmup: int,
-) -> list[tuple[Account, Tally]]:
-    """Return account and tally of each strategy after whole episodes; pure, for use within ``jit``.
+) -> list[tuple[Account, dict[str, jax.Array]]]:
+    """Return account and sums of each strategy after whole episodes; pure, for use within ``jit``.
+
+    The sums are the fields of ``backtest.tally.Tally`` but the number of bars and the equity at the start.
 
     Parameters
     ----------
     traded, observed
         Fields ``[lanes, bars]``.
     account, tally
-        Fields ``[lanes]``; every strategy starts from them. ``Tally.bars`` is not counted.
+        Fields ``[lanes]``; every strategy starts from them.
     strategies
         Those of which :func:`status` is ``native``. They pass by in this order, a block of accounts and a chunk of bars
         at a time: candles are read once for all.

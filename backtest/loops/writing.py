@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from backtest import tally as tallies
-from backtest.account import Account, Action, open_account, with_stops
+from backtest.account import Account, Action, open_account
 from backtest.episode import Strategy, step
 from backtest.market import Market
 from backtest.rules import DEFAULT_RULES, Rules
@@ -61,20 +61,20 @@ def heading(dtype: str) -> str:
 
 def rows(account: Account, tally: Tally) -> tuple[list[jax.Array], Any]:
     """Return what an episode carries as arrays ``[lanes]``, and how they make up the records."""
-    leaves, tree = jax.tree.flatten((account, _counted(tally)))
+    leaves, tree = jax.tree.flatten((account, _sums(tally)))
     return leaves, tree
 
 
-def _counted(tally: Tally) -> Tally:
-    """Return the tally without the number of bars, which is known, and the same for all."""
-    return tally._replace(bars=None, initial=None)
+def _sums(tally: Tally) -> dict[str, jax.Array]:
+    """Return the fields of a tally that change from bar to bar in a way that is not known before."""
+    return {name: field for name, field in tally._asdict().items() if name not in ("bars", "initial")}
 
 
-def unrows(state: jax.Array, like: list[jax.Array], tree: Any) -> tuple[Account, Tally]:
-    """Return the records of rows ``[rows, lanes]``, each in the type that it had."""
+def unrows(state: jax.Array, like: list[jax.Array], tree: Any) -> tuple[Account, dict[str, jax.Array]]:
+    """Return account and sums of rows ``[rows, lanes]``, each in the type that it had."""
     leaves = [row.astype(before.dtype) for row, before in zip(state, like, strict=True)]
-    account, tally = jax.tree.unflatten(tree, leaves)
-    return account, tally
+    account, sums = jax.tree.unflatten(tree, leaves)
+    return account, sums
 
 
 def _shape(dtype: str) -> jax.Array:
@@ -97,10 +97,10 @@ def account(dtype: str) -> Written:
     leaves, tree = rows(start, tallies.start(start))
 
     def settle(carried: list[jax.Array], order: Action, bar: Market, rules: Rules) -> list[jax.Array]:
-        state, tally = jax.tree.unflatten(tree, carried)
+        state, sums = jax.tree.unflatten(tree, carried)
         state = step(state, order, bar, rules=rules)
-        tally = tallies.add(tally._replace(bars=0.0, initial=state.equity), state, bar.close)
-        return jax.tree.leaves((state, _counted(tally)))
+        tally = tallies.add(Tally(bars=jnp.zeros(()), initial=state.equity, **sums), state, bar.close)
+        return jax.tree.leaves((state, _sums(tally)))
 
     none = _shape(dtype)
     order = Action(jnp.zeros(LANES, jnp.int32), none, none, none)
@@ -113,9 +113,15 @@ def account(dtype: str) -> Written:
     given = [Value(f"rules[{place}]", dtype, False) for place in range(len(DEFAULT_RULES))]
     after = emitter.emit(traced, [*carried, *orders, *_bar_values("bars", dtype), *given])
     reads = [f"{TYPES[kind][0]} r{place} = {_read_row(place, kind, dtype)};" for place, kind in enumerate(kinds)]
-    keeps = [f"const {TYPES[kind][0]} n{place} = {emitter.vector(value)};" for place, (kind, value) in enumerate(zip(kinds, after, strict=True))]
+    keeps = [
+        f"const {TYPES[kind][0]} n{place} = {emitter.vector(value)};"
+        for place, (kind, value) in enumerate(zip(kinds, after, strict=True))
+    ]
     moves = [f"r{place} = n{place};" for place in range(len(kinds))]
-    writes = [f"account[{place}] = {f'r{place}' if kind == dtype else f'convert<V>(r{place})'};" for place, kind in enumerate(kinds)]
+    writes = [
+        f"account[{place}] = {f'r{place}' if kind == dtype else f'convert<V>(r{place})'};"
+        for place, kind in enumerate(kinds)
+    ]
     source = f"""{heading(dtype)}#include "candles.h"
 
 extern "C" void settle(V* account, const Chunk* bars, const Orders* orders, int first, int last, const NUMBER* rules) {{
@@ -148,17 +154,18 @@ def strategy(played: Strategy, dtype: str) -> Written:
     bar, account = _bar(dtype), open_account(shape=(LANES,), dtype=dtype)
     began, memory = jax.make_jaxpr(played.init, return_shape=True)(bar)
     kept, tree = jax.tree.flatten(memory)
+    before: Any = tree
 
     def decide(memory: Any, bar: Market, account: Account) -> tuple[Any, Action]:
         after, order = played.decide(memory, bar, account)
-        if jax.tree.structure(after) != tree:
+        if jax.tree.structure(after) != before:
             raise NotElementwise("the memory has another structure after a bar than before")
         return jax.tree.leaves(after), order
 
     decided, (after, order) = jax.make_jaxpr(decide, return_shape=True)(memory, bar, account)
-    for before, now in zip(kept, after, strict=True):
-        if (before.shape, before.dtype) != (now.shape, now.dtype):
-            raise NotElementwise(f"the memory turns from {before.dtype}{before.shape} into {now.dtype}{now.shape}")
+    for one, now in zip(kept, after, strict=True):
+        if (one.shape, one.dtype) != (now.shape, now.dtype):
+            raise NotElementwise(f"the memory turns from {one.dtype}{one.shape} into {now.dtype}{now.shape}")
     return _Strategy(played, dtype, kept, order).written(began, decided)
 
 
@@ -192,7 +199,8 @@ extern "C" void begin(void* memory, const Chunk* seen, const double* p) {{
   (void)m, (void)seen, (void)p, (void)t;
 }}
 
-extern "C" void decide(void* memory, const Chunk* seen, Orders* orders, const V* account, int first, int last, const double* p) {{
+extern "C" void decide(void* memory, const Chunk* seen, Orders* orders, const V* account, int first, int last,
+                       const double* p) {{
   Memory& m = *static_cast<Memory*>(memory);
   {_lines([f"auto l{place} = m.m{place};" for place in members])}
   for (int t = first; t < last; ++t) {{
@@ -204,9 +212,7 @@ extern "C" void decide(void* memory, const Chunk* seen, Orders* orders, const V*
 """
         used = sum(1 << place for place, name in enumerate(FIELDS) if self._field(name) in source)
         brackets = self.order.stop_loss is not None or self.order.take_profit is not None
-        return Written(
-            _number(source), source, tuple(self.numbers), used, self.played.reads_account, brackets
-        )
+        return Written(_number(source), source, tuple(self.numbers), used, self.played.reads_account, brackets)
 
     def _field(self, name: str) -> str:
         return "seen->time[t]" if name == "time" else f"seen->field[{FIELDS.index(name)}][t]"
@@ -227,7 +233,7 @@ extern "C" void decide(void* memory, const Chunk* seen, Orders* orders, const V*
     def _remembered(self, place: int) -> Any:
         leaf = self.kept[place]
         dtype = str(leaf.dtype)
-        if dtype not in TYPES or leaf.shape not in ((), (LANES,)) and place not in self.rings:
+        if dtype not in TYPES or (leaf.shape not in ((), (LANES,)) and place not in self.rings):
             raise NotElementwise(f"the memory holds {dtype} of shape {leaf.shape}")
         if place in self.rings:
             return RingValue(f"m.m{place}", leaf.shape[0], dtype)
@@ -254,7 +260,9 @@ extern "C" void decide(void* memory, const Chunk* seen, Orders* orders, const V*
             keeps.append(f"const auto n{place} = {text};")
             moves.append(f"l{place} = n{place};")
         names = [name for name in ORDERS if getattr(self.order, name) is not None]
-        orders = [f"orders->{name}[t + 1] = {emitter.vector(value)};" for name, value in zip(names, ordered, strict=True)]
+        orders = [
+            f"orders->{name}[t + 1] = {emitter.vector(value)};" for name, value in zip(names, ordered, strict=True)
+        ]
         return members, emitter.uses, [*emitter.lines, *keeps, *moves, *orders]
 
     def _beginning(self, began: Any, members: list[int]) -> list[str]:

@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from backtest import population
 from backtest.account import TARGET, Action, open_account
 from backtest.rules import DEFAULT_RULES, FREE
 from evaluators.crypto.hindsight import available, best_path, usual_move
@@ -119,15 +118,24 @@ def test_multiplying_every_size_changes_nothing_but_impact(session_maker: Callab
     assert abs(small[:, 0].mean() - large[:, 0].mean()) < 0.3
 
 
+def never_looking(rng: np.random.Generator, policies: int) -> np.ndarray:
+    """Return targets ``[policies, BARS]``: half change at random, each at its own rate, half hold one exposure."""
+    half = policies // 2
+    rate = np.exp(rng.uniform(-np.log(BARS), np.log(0.5), (half, 1)))
+    switches = (rng.random((half, BARS)) < rate) | (np.arange(BARS) == 0)
+    drawn = np.where(switches, rng.uniform(0.0, 1.0, (half, 1)) * rng.uniform(-1.0, 1.0, (half, BARS)), np.nan)
+    held = np.where(np.arange(BARS) == 0, np.linspace(-1.0, 1.0, policies - half)[:, None], np.nan)
+    return rng.permutation(np.concatenate([drawn, held]))
+
+
 def test_thousands_of_policies_that_never_look_have_a_mean_of_zero() -> None:
-    """The no-skill population of the engine, played on the same windows, their mirrors and the same rules."""
+    """Random and constant exposures, played on the same windows, their mirrors and the same rules."""
     key = jax.random.key(2)
     found = simulated(key, windows=24, bars=WARMUP_BARS + BARS, name="test")
     made = episodes(found, TransformChoice("baseline"), key=key, seed=[2])
     traded = of(np.asarray(field)[:, WARMUP_BARS:] for field in made.traded)
     count, policies = 48, 100
-    targets = np.asarray(population.no_skill_targets(key, policies=policies * count, bars=BARS))
-    targets = np.random.default_rng(2).permutation(targets)  # The kinds of policies come one after another.
+    targets = never_looking(np.random.default_rng(2), policies * count)
     markets = of(np.repeat(np.asarray(field), policies, axis=0) for field in traded)
     start = np.repeat(np.asarray(made.traded.close)[:, WARMUP_BARS - 1], policies)
     state = Played(open_account(shape=(count * policies,)), jnp.asarray(start), jnp.zeros(count * policies))

@@ -19,8 +19,6 @@ INTERNAL = {
     "pricing.inputs": "the checks themselves",
     "pricing.least_squares": "numerics of fits, called with what is checked",
     "pricing.moneyness": "numerics, called with what is checked",
-    "pricing.native.batch": "C loops, called with what is checked",
-    "pricing.native.loading": "compiles the C loops",
     "pricing.normal": "numerics, called with what is checked",
     "pricing.out_of_the_money": "numerics, called with what is checked",
     "pricing.padding": "shapes of tool calls, for its neighbours",
@@ -29,10 +27,11 @@ INTERNAL = {
     "pricing.simulation.sobol": "numerics of draws, called with what is checked",
     "pricing.strategy.horizon": "part of analyze, called with checked legs",
     "pricing.strategy.payoff": "part of analyze and margin, called with checked legs",
-    "backtest.native": "C++, called with what is checked",
+    "backtest.loops": "loops, called with what is checked",
+    "backtest.loops.writing": "writes the loops",
     "backtest.simulators.draws": "numbers of the simulator, called in its traced code",
     "backtest.strategies.orders": "orders of strategies, called in traced code",
-    "backtest.tally": "sums of batch and population, called in traced code",
+    "backtest.tally": "sums of batch, called in traced code",
 }
 """Modules whose functions only neighbours call."""
 
@@ -50,7 +49,6 @@ FUNCTIONS = {
     "backtest.indicators.oscillators.true_range": "part of indicators, called in traced code",
     "backtest.market.bars_last_to_first": "layout, called in traced code",
     "backtest.market.require_shapes": "a check",
-    "backtest.population.record": "part of play_targets, for traced code",
     "backtest.simulators.bates.funding_rate": "part of simulate, called in traced code",
 }
 """Single functions of public modules that only neighbours call."""

@@ -122,7 +122,6 @@ SEEN_AS_UNKNOWN = {
     "backtest.account.action",
     "backtest.account.hold",
     "backtest.strategies.passive.from_targets",
-    "backtest.population.play_targets",
 }
 """Where the docstring gives NaN a meaning (left out, unknown, hold), or only the ends of a path are read."""
 
@@ -193,7 +192,7 @@ def _labels_kept(case: Case, given: dict[str, Any], answer: Any) -> bool:
     return case.name in WITHOUT_LABELS
 
 
-APART = {"backtest.population.holding_log_growth"}
+APART: set[str] = set()
 """Functions whose arrays have axes of their own."""
 
 WITHOUT_LABELS: set[str] = {
@@ -201,7 +200,6 @@ WITHOUT_LABELS: set[str] = {
     "backtest.account.hold",
     "backtest.account.target",
     "backtest.strategies.passive.from_targets",
-    "backtest.population.holding_log_growth",
 }
 
 
