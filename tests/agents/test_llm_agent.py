@@ -102,7 +102,9 @@ def converse(
 ) -> Conversation:
     """Return the agent's answers to the messages and the requests that the endpoint saw."""
     endpoint = Endpoint(script)
-    limits = dialogue.Limits(int(options.get("model_calls", 16)), options.get("cost_usd", 1.0), 0)
+    patience = dialogue.Patience(*(options.get(name, 60.0) for name in ("message_s", "task_s", "request_s")))
+    tokens = int(options.get("output_tokens", 0))
+    limits = dialogue.Limits(int(options.get("model_calls", 16)), options.get("cost_usd", 1.0), tokens, patience)
     prices = dialogue.Prices(options.get("input_usd", 0.0), options.get("output_usd", 0.0))
 
     async def run() -> list[Any]:
