@@ -21,7 +21,7 @@ from refusal import ContextFull, ToolsRefused
 from turn import Turn
 
 MAX_CONVERSATIONS = 256
-MAX_REMEMBERED_MESSAGES = 4
+MAX_REMEMBERED_MESSAGES = 2
 MESSAGES_WITH_ALL_TOOLS = 2
 """Of a conversation about trading: later ones are offered only what was called in these."""
 _FENCE = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\s*\Z", re.DOTALL)
