@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli import options
+from engine.cli import model_flags, options
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
@@ -39,8 +39,10 @@ def add_commands(commands: options.Commands) -> None:
     run.add_argument("--ports", choices=("fixed", "auto"), help="MCP servers on 8101-8106, or on free ports")
     _add_addresses(run)
     run.add_argument("--concurrency", type=int, metavar="N", help="tasks under way at once")
-    run.add_argument("--model", metavar="NAME", help="model of builtin:llm (default: OPENAI_MODEL)")
-    run.add_argument("--base-url", metavar="URL", help="API address of builtin:llm (default: OPENAI_BASE_URL)")
+    model_flags.add(run)
+    run.add_argument(
+        "--estimate", action="store_true", help="print the tokens and dollars that builtin:llm would need, and stop"
+    )
     _add_budget(run, "what the run may cost in all (default: the config's limits.max_cost_usd)")
     options.add_json(run, "the result")
 
@@ -59,6 +61,7 @@ def add_commands(commands: options.Commands) -> None:
         help="also play the tasks again for which the agent was not available; the result tells how many",
     )
     _add_addresses(resume)
+    model_flags.add(resume, model_flags.MOVABLE)
     _add_budget(resume, "what the run may cost in all, what it has spent included (default: as the run began)")
     options.add_json(resume, "the result")
 
@@ -116,17 +119,6 @@ def resolved_config(arguments: argparse.Namespace) -> RunConfig:
     return config.parse(raw, source=str(arguments.config))
 
 
-def agent_environment(arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the environment that ``--model`` and ``--base-url`` make for the agent."""
-    from engine.errors import ConfigError
-
-    given = {"OPENAI_MODEL": arguments.model, "OPENAI_BASE_URL": arguments.base_url}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    if chosen and arguments.agent != "builtin:llm":
-        raise ConfigError(f"--model and --base-url are for --agent builtin:llm, got --agent {arguments.agent}")
-    return chosen
-
-
 def run_command(arguments: argparse.Namespace) -> int:
     """Evaluate an agent."""
     from engine import batch, progress
@@ -139,7 +131,7 @@ def run_command(arguments: argparse.Namespace) -> int:
         agent=arguments.agent,
         out=arguments.out,
         progress=progress.for_stream(),
-        environment=agent_environment(arguments),
+        model=model_flags.given(arguments, arguments.agent),
     )
     return _tell(result, Path(result["folder"]), as_json=arguments.json)
 
@@ -156,6 +148,7 @@ def resume_command(arguments: argparse.Namespace) -> int:
         progress=progress.for_stream(),
         retry_errors=arguments.retry_errors,
         max_cost_usd=arguments.max_cost_usd,
+        model={name: value for name in model_flags.MOVABLE if (value := getattr(arguments, name)) is not None},
         execution={name: value for name in ADDRESSES if (value := getattr(arguments, name)) is not None},
     )
     return _tell(result, arguments.folder, as_json=arguments.json)
