@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ import flags as command_line
 from a2a_service import Answer, Profile, Progress, ProviderUnavailable, serve
 from clock import SHARE, Patience
 from dialogue import Dialogues, Limits
+from estimate import estimate
 from meter import Prices
 from openai import AsyncOpenAI
 from provider import Provider
@@ -56,6 +58,9 @@ def _description(flags: argparse.Namespace, left_out: list[str]) -> str:
 def main() -> None:
     """Serve the agent."""
     flags = command_line.parse()
+    if flags.estimate:
+        json.dump(estimate(json.load(sys.stdin), servers=flags.servers, model_calls=flags.max_turns), sys.stdout)
+        return
     try:
         provider, left_out = asyncio.run(_checked(flags))
     except ProviderUnavailable as error:

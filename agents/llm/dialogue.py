@@ -7,23 +7,21 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from a2a_service import Answer, Progress
 from clock import Clock, Patience
 from functions import as_said, call, describe
 from mcp_toolbox import Toolbox, server_urls
+from memory import Memory
 from meter import Meter, Prices
-from prompt import ANSWER_NOW, is_trading, remembered, system_text, user_text
+from prompt import ANSWER_NOW
 from provider import Provider
 from refusal import ContextFull, ToolsRefused
 from turn import Turn
 
 MAX_CONVERSATIONS = 256
-MAX_REMEMBERED_MESSAGES = 2
-MESSAGES_WITH_ALL_TOOLS = 2
-"""Of a conversation about trading: later ones are offered only what was called in these."""
 _FENCE = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\s*\Z", re.DOTALL)
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 
@@ -50,20 +48,6 @@ class Limits:
     patience: Patience
 
 
-@dataclass
-class _Dialogue:
-    """What is remembered of one conversation: its latest texts without the tool calls in between."""
-
-    system: str
-    began: float
-    urls: dict[str, str] = field(default_factory=dict)
-    messages: list[dict[str, Any]] = field(default_factory=list)
-    answered: int = 0
-    called: set[str] = field(default_factory=set)
-    tools_dropped: bool = False
-    without_history: bool = False
-
-
 class Dialogues:
     """All conversations of this agent; the longest unused are forgotten first.
 
@@ -77,45 +61,30 @@ class Dialogues:
         self._limits = limits
         self._prices = prices
         self._servers = servers
-        self._dialogues: OrderedDict[str, _Dialogue] = OrderedDict()
+        self._memories: OrderedDict[str, Memory] = OrderedDict()
 
     async def reply(self, text: str, conversation: str, progress: Progress) -> Answer:
         """Answer one message of a conversation; ``progress.usage`` is what it has used, whether it ends well or not."""
         meter = Meter(self._prices)
         progress.usage = meter.report()
         body = _read(text)
-        dialogue = self._dialogue(conversation, body)
-        clock = Clock(self._limits.patience, began=dialogue.began, messages_left=_messages_left(body))
-        async with Toolbox(dict(dialogue.urls)) as toolbox:
-            turn = Turn(
-                system=dialogue.system,
-                history=[] if dialogue.without_history else dialogue.messages[-MAX_REMEMBERED_MESSAGES:],
-                question=user_text(body),
-                functions=await self._offered(dialogue, body, toolbox),
-                output_tokens=self._limits.output_tokens,
-            )
-            answer = await _Work(self._provider, self._limits, dialogue, turn, toolbox, meter, clock, progress).answer()
+        memory = self._memory(conversation, body)
+        clock = Clock(self._limits.patience, began=memory.began, messages_left=_messages_left(body))
+        async with Toolbox(dict(memory.urls)) as toolbox:
+            functions = await describe(toolbox, self._servers) if memory.needs_tools(body) else []
+            turn = memory.turn(body, functions, output_tokens=self._limits.output_tokens)
+            answer = await _Work(self._provider, self._limits, memory, turn, toolbox, meter, clock, progress).answer()
         answer = _without_wrapping(answer)
-        dialogue.answered += 1
-        dialogue.messages = [*dialogue.messages, *remembered(body, answer)][-MAX_REMEMBERED_MESSAGES:]
+        memory.keep(body, answer)
         return Answer(answer, usage=meter.report())
 
-    def _dialogue(self, conversation: str, body: dict[str, Any]) -> _Dialogue:
-        dialogue = self._dialogues.pop(conversation, None) or _Dialogue(system_text(body), time.monotonic())
-        self._dialogues[conversation] = dialogue
-        while len(self._dialogues) > MAX_CONVERSATIONS:
-            self._dialogues.popitem(last=False)
-        dialogue.urls = server_urls(body) or dialogue.urls
-        return dialogue
-
-    async def _offered(self, dialogue: _Dialogue, body: dict[str, Any], toolbox: Toolbox) -> list[dict[str, Any]]:
-        if dialogue.tools_dropped:
-            return []
-        narrowed = is_trading(body) and dialogue.answered >= MESSAGES_WITH_ALL_TOOLS
-        if narrowed and not dialogue.called:
-            return []
-        functions = await describe(toolbox, self._servers)
-        return [item for item in functions if not narrowed or item["function"]["name"] in dialogue.called]
+    def _memory(self, conversation: str, body: dict[str, Any]) -> Memory:
+        memory = self._memories.pop(conversation, None) or Memory.of(body)
+        self._memories[conversation] = memory
+        while len(self._memories) > MAX_CONVERSATIONS:
+            self._memories.popitem(last=False)
+        memory.urls = server_urls(body) or memory.urls
+        return memory
 
 
 @dataclass
@@ -124,7 +93,7 @@ class _Work:
 
     provider: Provider
     limits: Limits
-    dialogue: _Dialogue
+    memory: Memory
     turn: Turn
     toolbox: Toolbox
     meter: Meter
@@ -143,7 +112,7 @@ class _Work:
                 {"role": "assistant", "content": said.content or "", "tool_calls": list(map(as_said, said.tool_calls))}
             )
             for requested in said.tool_calls:
-                self.dialogue.called.add(requested.function.name)
+                self.memory.called.add(requested.function.name)
                 result = await call(requested.function.name, requested.function.arguments, self.toolbox)
                 self.turn.add({"role": "tool", "tool_call_id": requested.id, "content": result})
         return (await self._ask(last=ANSWER_NOW)).content or ""
@@ -155,19 +124,19 @@ class _Work:
         """Ask the model; where its context is full or it takes no tools, ask for less, and say so."""
         while True:
             began, had_tools = time.monotonic(), bool(self.turn.functions)
-            request = self.turn.request(last=last or ("" if self.turn.functions else ANSWER_NOW))
+            request = self.turn.request(last=last)
             try:
                 completion = await self.provider.complete(
                     output_tokens=self.turn.output_tokens, clock=self.clock, **request
                 )
             except ContextFull as full:
                 note = self.turn.shorten(full)
-                self.dialogue.without_history |= bool(self.dialogue.messages) and not self.turn.has_history
+                self.memory.without_history |= bool(self.memory.messages) and not self.turn.has_history
             except ToolsRefused as refused:
                 note = self.turn.drop_tools(f"because the endpoint refuses them ({refused})")
             else:
                 break
-            self.dialogue.tools_dropped |= had_tools and not self.turn.functions
+            self.memory.tools_dropped |= had_tools and not self.turn.functions
             await self.progress(note)
         self.clock.took(time.monotonic() - began)
         self.meter.add(completion.usage)

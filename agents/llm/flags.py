@@ -39,6 +39,11 @@ def parse() -> argparse.Namespace:
     add("--turn-time", type=_number(1.0), default=120.0, help="seconds that the other side waits for a reply")
     add("--task-time", type=_number(1.0), default=300.0, help="seconds that it has for a conversation")
     add("--request-timeout", type=_number(0.1), help="seconds per model call (default: 0.9 of --turn-time)")
+    add(
+        "--estimate",
+        action="store_true",
+        help="read tasks from standard input, print the tokens that they would need, and stop (`estimate.py`)",
+    )
     add_server_flags(parser, port=9110)
     flags = parse_flags(parser)
     if not flags.model:

@@ -41,8 +41,8 @@ class Turn:
         notes = "".join(f"\n\n[Note: {note}.]" for note in self._notes)
         question = {"role": "user", "content": self._question + notes}
         messages = [self._system, *self._history, question, *self._exchanges]
-        if last:
-            if self._exchanges:
+        if last or not self.functions:
+            if last and self._exchanges:
                 messages.append({"role": "user", "content": last})
             return {"messages": messages}
         return {"messages": messages, "tools": self.functions, "tool_choice": "auto"}
