@@ -72,6 +72,7 @@ class ModelSettings:
             "turn_time": limits.turn_time_s,
             "task_time": limits.task_time_s,
         }
+        given["model"] = self.model or "unnamed"
         told = {name: value for name, value in given.items() if value is not None and name != "base_url"}
         return [f"--{name.replace('_', '-')}={value}" for name, value in told.items()]
 
@@ -84,8 +85,12 @@ class ModelSettings:
         return asdict(self) | {"servers": None if self.servers is None else list(self.servers)}
 
 
-def resolve(given: Mapping[str, Any], environment: Mapping[str, str], limits: LimitsConfig) -> ModelSettings:
+def resolve(
+    given: Mapping[str, Any], environment: Mapping[str, str], limits: LimitsConfig, *, to_play: bool = True
+) -> ModelSettings:
     """Return the settings that the command line gives, or else the environment.
+
+    Without ``to_play`` (for an estimate) neither a model nor an endpoint has to be known.
 
     Raises
     ------
@@ -96,9 +101,11 @@ def resolve(given: Mapping[str, Any], environment: Mapping[str, str], limits: Li
     for name, variable in ENVIRONMENT.items():
         if name not in values and environment.get(variable):
             values[name] = _price(variable, environment[variable]) if name.endswith("price") else environment[variable]
-    if "model" not in values:
+    if not to_play:
+        values.setdefault("model", "")
+    elif "model" not in values:
         raise ConfigError(f"--agent {AGENT}: no model is named; give --model NAME, or set OPENAI_MODEL")
-    if not environment.get("OPENAI_API_KEY") and "base_url" not in values:
+    if to_play and not environment.get("OPENAI_API_KEY") and "base_url" not in values:
         raise ConfigError(
             f"--agent {AGENT}: set OPENAI_API_KEY, or --base-url (OPENAI_BASE_URL) for a model of your own"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,9 +27,7 @@ def add_commands(commands: options.Commands) -> None:
         example="traderbench run quick --agent http://127.0.0.1:9110 --seed 7 --out runs/mine --json",
     )
     run.add_argument("config", metavar="CONFIG", type=Path, help=options.RUN_CONFIG)
-    run.add_argument(
-        "--agent", default=DEFAULT_AGENT, help="URL of an A2A agent, or builtin:NAME (default: %(default)s)"
-    )
+    run.add_argument("--agent", help=f"URL of an A2A agent, or builtin:NAME (default: {DEFAULT_AGENT})")
     run.add_argument(
         "--seed",
         type=options.seed,
@@ -124,16 +123,40 @@ def run_command(arguments: argparse.Namespace) -> int:
     from engine import batch, progress
     from mcp_servers.secrecy import deny_inspection
 
+    if arguments.estimate:
+        return _estimate(arguments)
     deny_inspection()
+    agent = arguments.agent or DEFAULT_AGENT
+    model = model_flags.given(arguments, agent)
     config = resolved_config(arguments)
     result = batch.start_run(
         config,
-        agent=arguments.agent,
+        agent=agent,
         out=arguments.out,
         progress=progress.for_stream(),
-        model=model_flags.given(arguments, arguments.agent),
+        model=model,
     )
     return _tell(result, Path(result["folder"]), as_json=arguments.json)
+
+
+def _estimate(arguments: argparse.Namespace) -> int:
+    """Print what a run would use."""
+    from engine import estimate, model_settings
+    from engine.errors import ConfigError
+
+    agent = arguments.agent or model_settings.AGENT
+    if agent != model_settings.AGENT:
+        raise ConfigError(
+            f"--estimate is for --agent {model_settings.AGENT}, whose requests are known here; got --agent {agent}"
+        )
+    config = resolved_config(arguments)
+    settings = model_settings.resolve(model_flags.given(arguments, agent), os.environ, config.limits, to_play=False)
+    found = estimate.estimate(config, settings)
+    if arguments.json:
+        options.print_json(found)
+    else:
+        print(estimate.table(found))
+    return 0
 
 
 def resume_command(arguments: argparse.Namespace) -> int:
