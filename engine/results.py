@@ -79,6 +79,7 @@ def summary(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict
         "seed": manifest["seed"],
         "seed_source": seed_source(manifest),
         "agent": manifest["agent"]["name"],
+        "model": model_settings(manifest),
         "overall": _numbers(overall),
         "sections": {name: _numbers(score) | {"weight": score.weight} for name, score in sections.items()},
         "tasks": [
@@ -113,6 +114,12 @@ def summary(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict
         "budget_usd": manifest["config"].get("limits", {}).get("max_cost_usd"),
         **total([attempt["usage"] for attempt in attempts_of(record)] for record in records),
     }
+
+
+def model_settings(manifest: dict[str, Any]) -> dict[str, Any] | None:
+    """Return with which settings the language model of a stored run played; the address of its API is not told."""
+    settings = manifest["agent"].get("settings")
+    return settings and {name: value for name, value in settings.items() if name != "base_url"}
 
 
 def _attempts(record: dict[str, Any]) -> dict[str, Any]:
