@@ -16,6 +16,8 @@ HOSTED = "https://api.openai.com/v1"
 MAX_TEMPERATURE = 2.0
 REQUEST_SHARE = 0.9
 """Of ``limits.turn_time_s``: a call of the model that takes longer could not be told of in time."""
+COST_SHARE = 0.8
+"""Of ``limits.max_task_cost_usd``: from there on the model has to answer, which costs a little more."""
 ENVIRONMENT = {
     "model": "OPENAI_MODEL",
     "base_url": "OPENAI_BASE_URL",
@@ -71,6 +73,7 @@ class ModelSettings:
             "request_timeout": timeout,
             "turn_time": limits.turn_time_s,
             "task_time": limits.task_time_s,
+            "max_cost_usd": limits.max_task_cost_usd and COST_SHARE * limits.max_task_cost_usd,
         }
         given["model"] = self.model or "unnamed"
         told = {name: value for name, value in given.items() if value is not None and name != "base_url"}

@@ -44,6 +44,8 @@ def test_a_call_of_the_model_may_take_nine_tenths_of_a_turn():
     arguments = ModelSettings("m").arguments(LimitsConfig(turn_time_s=50.0, task_time_s=70.0))
     assert "--request-timeout=45.0" in arguments
     assert {"--turn-time=50.0", "--task-time=70.0"} <= set(arguments)
+    assert not any("cost" in argument for argument in arguments)
+    assert "--max-cost-usd=0.4" in ModelSettings("m").arguments(LimitsConfig(max_task_cost_usd=0.5))
     assert "--request-timeout=9" in ModelSettings("m", request_timeout=9).arguments(LIMITS)
 
 
