@@ -35,7 +35,7 @@ class SerialBackend:
 
     async def execute(self, position: int, attempt: int, draw: int) -> dict[str, Any]:
         """Play the cell."""
-        cell, tools = self._plan.cells[position], self._tools
+        cell, tools = self._plan.cell_at(position), self._tools
         case = cell.case if draw == 1 else await asyncio.to_thread(cell.case.drawn, draw)
         offered = tools.offered(case.task.servers)
         limit = self._limits.max_tool_calls
@@ -122,7 +122,7 @@ class Worker:
         return await self._backend.execute(position, attempt, draw)
 
     def _no_agent(self, position: int, reason: str) -> dict[str, Any]:
-        return unavailable(self._made.cells[position].case.task, reason, whose="agent")
+        return unavailable(self._made.cell_at(position).case.task, reason, whose="agent")
 
 
 class PrivateWorker(Worker):
