@@ -21,7 +21,6 @@ from engine import builtin_agents, config
 from engine.agent_client import A2AAgent, AgentFailure, connect
 
 ROOT = Path(__file__).resolve().parents[2]
-CONFIGS = ROOT / "configs"
 PURPLE = {"purple_agent": "http://127.0.0.1:9110"}
 RESULT_FIELDS = {
     "schema_version",
@@ -42,8 +41,8 @@ def request_module(program: Callable[[str, str], ModuleType]) -> Any:
     return program("green", "request")
 
 
-def read(request_module: Any, settings: dict[str, Any], participants: Any = PURPLE) -> Any:
-    return request_module.read(json.dumps({"participants": participants, "config": settings}), CONFIGS)
+def read(request_module: Any, settings: dict[str, Any], participants: Any = PURPLE, base: Any = None) -> Any:
+    return request_module.read(json.dumps({"participants": participants, "config": settings}), base)
 
 
 def test_the_config_of_a_request_is_a_valid_benchmark_config(request_module: Any) -> None:
@@ -78,9 +77,23 @@ def test_the_operator_says_where_the_tools_are_and_the_request_cannot(
     assert assessment.notes == ("public_host: not a key of this benchmark, ignored",)
 
 
-def test_the_debate_that_is_not_there_is_noted_and_not_an_error(request_module: Any) -> None:
-    (note,) = read(request_module, {"conduct_debate": True}).notes
-    assert "debate" in note
+def test_the_debate_goes_to_the_config_which_says_what_this_version_can_do(
+    request_module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for settings in ({"conduct_debate": True}, {"debate": {"enabled": True}}):
+        with pytest.raises(request_module.BadRequest, match=r"debate\.enabled: true is not available .* set false"):
+            read(request_module, settings)
+    with pytest.raises(request_module.BadRequest, match=r"debate\.rouns: unknown key"):
+        read(request_module, {"conduct_debate": False, "debate": {"rouns": 2}})
+    with pytest.raises(request_module.BadRequest, match="conduct_debate must be true or false, got 'no'"):
+        read(request_module, {"conduct_debate": "no"})
+    assert read(request_module, {"conduct_debate": False}).config["debate"] == {"enabled": False}
+
+    # the day the engine can, the same request is carried out with its settings
+    real = config.parse
+    monkeypatch.setattr(config, "parse", lambda raw, source: real(raw | {"debate": {}}, source=source))
+    able = read(request_module, {"conduct_debate": True, "debate": {"rounds": 2}})
+    assert able.config["debate"] == {"enabled": True, "rounds": 2} and able.notes == ()
 
 
 def test_the_agent_under_test_is_the_purple_agent_else_the_first(request_module: Any) -> None:
@@ -89,15 +102,81 @@ def test_the_agent_under_test_is_the_purple_agent_else_the_first(request_module:
     assert read(request_module, {}, {"trader": "http://127.0.0.1:3"}).agent_url == "http://127.0.0.1:3"
 
 
-@pytest.mark.parametrize("total", [None, 11])
-def test_shards_hold_every_dataset_once_and_as_many_tasks_as_the_whole(request_module: Any, total: int | None) -> None:
-    settings = {} if total is None else {"num_tasks": total}
-    whole = read(request_module, {}).config["datasets"]
-    shards = [read(request_module, settings | {"num_shards": 4, "shard_index": i}).config for i in range(4)]
-    entries = [entry for shard in shards for entry in shard["datasets"]]
-    assert sorted(entry["type"] for entry in entries) == sorted(entry["type"] for entry in whole)
-    assert sum(entry["limit"] for entry in entries) == (total or sum(entry["limit"] for entry in whole))
-    assert all("total_limit" not in shard["sampling"] for shard in shards)
+def test_options_of_a_dataset_are_those_of_a_config_and_the_others_stay(request_module: Any) -> None:
+    wanted = [
+        {"type": "crypto", "transforms": ["noisy", {"name": "gap", "severity": 2}], "windows": 4, "bars": 48},
+        "fundamentals",
+        {"type": "professional", "first": [], "limit": 2},
+    ]
+    assessment = read(request_module, {"datasets": wanted, "crypto_limit": 3})
+    parsed = config.parse(assessment.config, source="request")
+    assert [entry.type for entry in parsed.datasets] == ["fundamentals", "crypto", "professional"]
+    crypto = parsed.datasets[1]
+    assert (crypto.limit, crypto.windows, crypto.bars) == (3, 4, 48)
+    assert crypto.transforms == ("noisy", {"name": "gap", "severity": 2})
+    assert (parsed.datasets[0].limit, parsed.datasets[2].limit, parsed.datasets[2].first) == (4, 2, ())
+
+
+@pytest.mark.parametrize(
+    ("datasets", "complaint"),
+    [
+        ([{"type": "crypto", "windows": 0}], r"datasets\[0\]\.windows: .*greater than or equal to 1 \(got 0\)"),
+        (["options", {"type": "crypto", "widows": 4}], r"datasets\[1\]\.widows: unknown key .*did you mean 'windows'"),
+        ([{"type": "crypto", "mode": "fast"}], r"datasets\[0\]\.mode: .*'interactive' or 'strategy' \(got 'fast'\)"),
+        ([{"type": "bizfinbench", "path": "/etc"}], r"datasets\[0\]\.path cannot be chosen by a request, got '/etc'"),
+        ([{"type": "crypto", "transforms": ["noisy+/tmp/x.py:f"]}], r"\[0\]\.transforms: a request names registered"),
+        ([{"type": "crypto", "transforms": [{"name": "/x.py:f"}]}], r"\[0\]\.transforms: a request names registered"),
+        ([{"type": "cryto"}], r"datasets\[0\]: unknown 'cryto' \(did you mean 'crypto'\?\); this variant has"),
+        (["crypto", {"type": "crypto", "bars": 9}], r"datasets\[1\]: 'crypto' is named twice"),
+        ([{"limit": 3}], r"datasets\[0\] must be a name or an entry such as"),
+        ([3], r"datasets\[0\] must be a name or an entry such as"),
+        ([], "datasets must be a list of names or of entries"),
+        ("crypto", "datasets must be a list of names or of entries"),
+    ],
+)
+def test_a_wrong_option_names_field_value_and_what_is_right(request_module: Any, datasets: Any, complaint: str) -> None:
+    with pytest.raises(request_module.BadRequest, match=complaint):
+        read(request_module, {"datasets": datasets})
+
+
+def test_a_shard_of_a_request_counts_from_0_and_splits_tasks(request_module: Any) -> None:
+    for index in range(29):
+        parsed = config.parse(read(request_module, {"num_shards": 29, "shard_index": index}).config, source="request")
+        assert parsed.sampling.shard == config.ShardConfig(index=index + 1, count=29)
+    assert read(request_module, {"num_shards": 1, "shard_index": 0}).config["sampling"]["shard"] is None
+
+
+@pytest.fixture
+def operators_config(tmp_path: Path) -> config.RunConfig:
+    text = """
+name: house
+datasets:
+  - {type: bizfinbench, limit: 3, path: data/bank}
+  - {type: crypto, limit: 2, windows: 4}
+  - {type: crypto, limit: 1, windows: 2, mode: strategy}
+limits: {max_cost_usd: 3}
+"""
+    (tmp_path / "house.yaml").write_text(text)
+    return config.load(tmp_path / "house.yaml")
+
+
+def test_the_operators_config_is_the_base_of_every_request(request_module: Any, operators_config: Any) -> None:
+    for settings in ({}, {"variant": "house"}):
+        made = config.parse(read(request_module, settings, base=operators_config).config, source="request")
+        assert made.datasets == operators_config.datasets and made.limits.max_cost_usd == 3
+        assert made.execution.ports == "auto"
+    chosen = read(request_module, {"datasets": ["crypto"], "seed": 9}, base=operators_config).config
+    assert [(entry["type"], entry["windows"]) for entry in chosen["datasets"]] == [("crypto", 4), ("crypto", 2)]
+    own = read(request_module, {"datasets": [{"type": "bizfinbench", "limit": 1}]}, base=operators_config).config
+    assert own["datasets"] == [{"type": "bizfinbench", "limit": 1, "path": "data/bank"}]
+    for settings, complaint in (
+        ({"variant": "quick"}, "variant must be one of house, got 'quick'"),
+        ({"datasets": ["options"]}, "this variant has bizfinbench, crypto"),
+        ({"crypto_limit": 1}, "crypto_limit: this variant has 2 entries of 'crypto'"),
+        ({"datasets": [{"type": "crypto", "limit": 1}]}, r"datasets\[0\]: this variant has 2 entries of 'crypto'"),
+    ):
+        with pytest.raises(request_module.BadRequest, match=complaint):
+            read(request_module, settings, base=operators_config)
 
 
 @pytest.mark.parametrize(
@@ -112,13 +191,14 @@ def test_shards_hold_every_dataset_once_and_as_many_tasks_as_the_whole(request_m
         ('{"participants": {"purple_agent": "http://h"}, "config": {"seed": -1}}', "seed must be"),
         ('{"participants": {"purple_agent": "http://h"}, "config": {"datasets": ["equities"]}}', "unknown 'equities'"),
         ('{"participants": {"purple_agent": "http://h"}, "config": {"variant": "../x"}}', "variant must be one of"),
+        ('{"participants": {"purple_agent": "http://h"}, "config": {"variant": "sweep"}}', "must be one of full, off"),
         ('{"participants": {"purple_agent": "http://h"}, "config": {"num_shards": 2, "shard_index": 2}}', "below num"),
-        ('{"participants": {"purple_agent": "http://h"}, "config": {"num_shards": 99}}', "num_shards must be at most"),
+        ('{"participants": {"purple_agent": "http://h"}, "config": {"shard_index": 1}}', "below num_shards"),
     ],
 )
 def test_a_bad_request_says_what_is_wrong(request_module: Any, text: str, complaint: str) -> None:
     with pytest.raises(request_module.BadRequest, match=complaint):
-        request_module.read(text, CONFIGS)
+        request_module.read(text)
 
 
 def test_the_scenario_file_is_a_request_that_is_understood(request_module: Any) -> None:
@@ -130,16 +210,17 @@ def test_the_scenario_file_is_a_request_that_is_understood(request_module: Any) 
 
 
 @asynccontextmanager
-async def green(folder: Path) -> AsyncIterator[A2AAgent]:
+async def green(folder: Path, *arguments: str, token: str = "") -> AsyncIterator[A2AAgent]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = builtin_agents.command("green", host="127.0.0.1", port=port, arguments=("--eval-config", "x"))
-    process = subprocess.Popen([sys.executable, *command], cwd=folder, env=dict(os.environ))
+    command = builtin_agents.command("green", host="127.0.0.1", port=port, arguments=("--a-flag", "x", *arguments))
+    environment = dict(os.environ) | {"TRADERBENCH_GREEN_TOKEN": token}
+    process = subprocess.Popen([sys.executable, *command], cwd=folder, env=environment)
     try:
         while True:
             try:
-                agent = await connect(f"http://127.0.0.1:{port}")
+                agent = await connect(f"http://127.0.0.1:{port}", token=token)
                 break
             except AgentFailure:
                 assert process.poll() is None
