@@ -9,12 +9,14 @@ import socket
 import subprocess
 import sys
 import tomllib
+import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import httpx
 import pytest
 
 from engine import builtin_agents, config
@@ -215,7 +217,8 @@ async def green(folder: Path, *arguments: str, token: str = "") -> AsyncIterator
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = builtin_agents.command("green", host="127.0.0.1", port=port, arguments=("--a-flag", "x", *arguments))
-    environment = dict(os.environ) | {"TRADERBENCH_GREEN_TOKEN": token}
+    (folder / "tmp").mkdir(exist_ok=True)
+    environment = dict(os.environ) | {"TRADERBENCH_GREEN_TOKEN": token, "TMPDIR": str(folder / "tmp")}
     process = subprocess.Popen([sys.executable, *command], cwd=folder, env=environment)
     try:
         while True:
@@ -252,6 +255,15 @@ def assessments(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             for name, url in (("quant", quant.url), ("away", "http://127.0.0.1:1")):
                 request = {"participants": {"purple_agent": url}, "config": settings}
                 replies[name] = json.loads((await conversation.send(json.dumps(request), timeout_s=120.0)).text)
+            for name, changed in (
+                ("shards", {"num_shards": 3}),
+                ("task types", {"datasets": [{"type": "synthetic", "task_types": ["Astrology"]}]}),
+            ):
+                request = {"participants": {"purple_agent": quant.url}, "config": settings | changed}
+                try:
+                    await conversation.send(json.dumps(request), timeout_s=120.0)
+                except AgentFailure as failure:
+                    replies[name] = failure
         return replies
 
     return asyncio.run(run())
@@ -276,6 +288,19 @@ def test_an_agent_that_is_away_is_a_result_with_the_error_and_the_same_fields(as
     assert "no agent answers" in result["error"]
     assert result["overall_score"]["score"] is None
     assert set(result["section_scores"]) == set(assessments["quant"]["section_scores"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("shards", "sampling.shard.count: must be at most 2, the number of tasks of this run, got 3"),
+        ("task types", "datasets[0] (synthetic): task_types: unknown entry 'Astrology'; available: "),
+    ],
+)
+def test_what_only_the_draw_can_tell_is_a_bad_request_too(assessments: dict[str, Any], name: str, said: str) -> None:
+    failure = assessments[name]
+    assert failure.kind == "rejected" and str(failure).removeprefix("the agent rejected the message: ").startswith(said)
 
 
 @pytest.mark.slow
@@ -327,3 +352,144 @@ def test_the_leaderboard_queries_run_over_stacked_results(
     assert [row[0] for row in tables["Overall"]] == ["quant", "weak"]
     assert [row[0] for row in tables["Tasks"]] == ["quant", "weak"]
     assert tables["Overall"][1][1] == 0.0
+
+
+class Watched:
+    """An assessment as its client sees it: its progress and its end, by the protocol's own stream."""
+
+    def __init__(self, client: httpx.AsyncClient, agent_url: str, settings: dict[str, Any]) -> None:
+        self._client = client
+        self._request = json.dumps({"participants": {"purple_agent": agent_url}, "config": settings})
+        self._changed = asyncio.Condition()
+        self.task_id = ""
+        self.states: list[str] = []
+        self.said: list[str] = []
+        self.result: dict[str, Any] = {}
+        self._reading = asyncio.create_task(self._read())
+
+    async def _call(self, method: str, params: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+        body = {"jsonrpc": "2.0", "id": "1", "method": method, "params": params}
+        async with self._client.stream("POST", "/", json=body, headers={"A2A-Version": "1.0"}) as response:
+            async for line in response.aiter_lines():
+                if line.removeprefix("data:").strip().startswith("{"):
+                    yield json.loads(line.removeprefix("data:"))["result"]
+
+    async def _read(self) -> None:
+        message = {"messageId": uuid.uuid4().hex, "role": "ROLE_USER", "parts": [{"text": self._request}]}
+        async for event in self._call("SendStreamingMessage", {"message": message}):
+            if "artifactUpdate" in event:
+                self.result = json.loads(event["artifactUpdate"]["artifact"]["parts"][0]["text"])
+            else:
+                body = event.get("task") or event["statusUpdate"]
+                self.task_id = self.task_id or body.get("id", "")
+                self.states.append(body["status"]["state"])
+                self.said += [part["text"] for part in body["status"].get("message", {}).get("parts", [])]
+            async with self._changed:
+                self._changed.notify_all()
+
+    async def says(self, *words: str) -> None:
+        """Wait until its progress has one of the words."""
+        async with asyncio.timeout(120.0), self._changed:
+            await self._changed.wait_for(lambda: any(word in said for said in self.said for word in words))
+
+    async def cancel(self) -> str:
+        """Ask for its end; return the state that the evaluator tells."""
+        (event,) = [event async for event in self._call("CancelTask", {"id": self.task_id})]
+        return str(event["status"]["state"])
+
+    async def end(self) -> None:
+        """Wait for the end of the stream."""
+        await asyncio.wait_for(self._reading, 180.0)
+
+
+RUNS = ("drawing tasks", "connecting to the agent", "starting the MCP servers", "warming")
+HOUSE = """
+name: house
+datasets:
+  - {type: synthetic, limit: 2}
+  - {type: crypto, limit: 1, windows: 2, bars: 20, transforms: ["mine.py:doubled"]}
+execution: {backend: serial, concurrency: 1}
+"""
+MINE = """
+import transforms
+
+@transforms.transform(channel="observed")
+def doubled(key, market, *, severity=1.0):
+    return market._replace(volume=market.volume * (1.0 + severity))
+"""
+
+
+@pytest.mark.campaign
+def test_assessments_beyond_the_places_wait_and_a_cancelled_one_makes_room(tmp_path: Path) -> None:
+    (tmp_path / "house.yaml").write_text(HOUSE)
+    (tmp_path / "mine.py").write_text(MINE)
+    token, runs = "a-token", tmp_path / "kept"
+    flags = ("--max-assessments", "1", "--eval-config", "house.yaml", "--runs", "kept")
+
+    async def run() -> list[Watched]:
+        async with (
+            green(tmp_path, *flags, token=token) as evaluator,
+            builtin_agents.start("quant") as quant,
+            httpx.AsyncClient(base_url=evaluator.url, timeout=None, trust_env=False) as client,
+        ):
+            assert (await client.post("/", json={})).status_code == 401
+            client.headers["Authorization"] = f"Bearer {token}"
+            first = Watched(client, quant.url, {"seed": 1})
+            await first.says(*RUNS)
+            second = Watched(client, quant.url, {"seed": 2})
+            await second.says("waiting for a place: number 1 in the queue, 1 under way")
+            third = Watched(client, quant.url, {"seed": 3})
+            await third.says("waiting for a place: number 2 in the queue, 1 under way")
+            fourth = Watched(client, quant.url, {"seed": 4})
+            await fourth.says("number 3 in the queue")
+            # one that waits and the one that runs
+            assert await third.cancel() == await first.cancel() == "TASK_STATE_CANCELED"
+            await fourth.says("number 2 in the queue")
+            await second.says(*RUNS)
+            await fourth.says("number 1 in the queue")
+            for watched in (first, second, third, fourth):
+                await watched.end()
+            return [first, second, third, fourth]
+
+    first, second, third, fourth = asyncio.run(run())
+    assert first.result == third.result == {} and not any(word in said for said in third.said for word in RUNS)
+    for watched, seed in ((second, 2), (fourth, 4)):
+        assert watched.states[-1] == "TASK_STATE_COMPLETED" and watched.result["error"] is None
+        assert watched.result["effective_config"]["config"]["sampling"]["seed"] == seed
+        assert [row["dataset"] for row in watched.result["detailed_results"]] == ["synthetic", "synthetic", "crypto"]
+        assert watched.result["traderbench"]["seed"] == seed and watched.result["traderbench"]["config"] == "house"
+    assert len(list(runs.glob("*/results.json"))) == 2
+    assert list((tmp_path / "tmp").glob("traderbench-*")) == []
+
+
+@pytest.mark.campaign
+def test_ten_assessments_at_once_equal_ten_in_a_row_whatever_happens_beside_them(tmp_path: Path) -> None:
+    settings = {"datasets": ["fundamentals", "synthetic"], "fundamentals_limit": 1, "synthetic_limit": 2}
+    settings["backend"] = "serial"
+
+    async def run() -> tuple[list[Any], list[Any], list[Any]]:
+        async with (
+            green(tmp_path, "--max-assessments", "12") as evaluator,
+            builtin_agents.start("quant") as quant,
+            httpx.AsyncClient(base_url=evaluator.url, timeout=None, trust_env=False) as client,
+        ):
+            in_a_row = []
+            for seed in range(10):
+                in_a_row.append(Watched(client, quant.url, settings | {"seed": seed}))
+                await in_a_row[-1].end()
+            at_once = [Watched(client, quant.url, settings | {"seed": seed}) for seed in range(10)]
+            away = Watched(client, "http://127.0.0.1:9", settings)
+            cancelled = Watched(client, quant.url, settings)
+            await cancelled.says(*RUNS)
+            assert await cancelled.cancel() == "TASK_STATE_CANCELED"
+            for watched in (*at_once, away):
+                await asyncio.wait_for(watched._reading, 580.0)
+            return in_a_row, at_once, [away, cancelled]
+
+    in_a_row, at_once, (away, cancelled) = asyncio.run(run())
+    assert "no agent answers" in away.result["error"] and cancelled.result == {}
+    rows = [watched.result["detailed_results"] for watched in in_a_row]
+    assert [watched.result["detailed_results"] for watched in at_once] == rows
+    assert all(len(found) == 3 for found in rows) and len({row["task_id"] for found in rows for row in found}) == 30
+    for watched in (*in_a_row, *at_once):
+        assert watched.result["error"] is None and watched.result["traderbench"]["complete"]
