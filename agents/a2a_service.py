@@ -308,6 +308,8 @@ def build_app(profile: Profile, respond: Respond, *, url: str, token: str = "") 
 
 def add_server_flags(parser: argparse.ArgumentParser, *, port: int) -> None:
     """Add the flags that every agent program takes."""
+    # a flag of another platform, such as --token, is not to be taken for a longer one of ours
+    parser.allow_abbrev = False
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
     parser.add_argument("--port", type=int, default=port, help=f"port to listen on (default {port})")
     parser.add_argument("--card-url", default="", help="URL that the agent card advertises (default http://HOST:PORT/)")

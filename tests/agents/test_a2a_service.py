@@ -203,3 +203,16 @@ def test_a_token_file_without_a_token_ends_the_program_with_one_line_that_does_n
     assert content == "" or content not in line
     path.write_text(f"{RIGHT}\n")
     assert service.parse_flags(parser).token == RIGHT
+
+
+def test_a_flag_of_another_platform_is_not_taken_for_one_of_ours(
+    service: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    import argparse
+
+    parser = argparse.ArgumentParser(prog="agent")
+    service.add_server_flags(parser, port=1)
+    monkeypatch.setattr("sys.argv", ["agent", "--token", "abc", "--port", "7"])
+    flags = service.parse_flags(parser)
+    assert (flags.token_file, flags.token, flags.port) == (None, "", 7)
+    assert "ignoring unknown arguments: --token abc" in caplog.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -352,6 +353,34 @@ def test_the_leaderboard_queries_run_over_stacked_results(
     assert [row[0] for row in tables["Overall"]] == ["quant", "weak"]
     assert [row[0] for row in tables["Tasks"]] == ["quant", "weak"]
     assert tables["Overall"][1][1] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--eval-config", "quik"), r"--eval-config: cannot read config quik: no such file \(did you mean 'quick'\?\)"),
+        (
+            ("--eval-config", "bad.yaml"),
+            r"--eval-config: bad.yaml: datasets\[0\].type: unknown dataset 'synthetc' \(did",
+        ),
+        (("--eval-config", "sweep"), "--eval-config: sweep: this is the config of a sweep"),
+        (("--max-assessments", "0"), "--max-assessments: at least 1, got 0"),
+        (("--token-file", "none"), "--token-file: .*No such file"),
+        (("--port", "1"), "TRADERBENCH_GREEN_TOKEN: a token is one word .* what is there is not one"),
+    ],
+)
+def test_what_the_evaluator_cannot_be_served_with_is_told_at_its_start(
+    tmp_path: Path, flags: tuple[str, ...], said: str
+) -> None:
+    (tmp_path / "bad.yaml").write_text("name: x\ndatasets: [{type: synthetc}]\n")
+    command = [*builtin_agents.command("green", host="127.0.0.1", port=1), *flags]
+    environment = dict(os.environ) | ({"TRADERBENCH_GREEN_TOKEN": "two words"} if "--port" in flags else {})
+    done = subprocess.run(
+        [sys.executable, *command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 2
+    assert re.search(f"agents/green: error: (argument )?{said}", done.stderr), done.stderr
+    assert "two words" not in done.stderr
 
 
 class Watched:

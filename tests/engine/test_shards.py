@@ -94,11 +94,11 @@ def plans():
 def stored(tmp_path):
     """Return the folder of a shard whose tasks all ended at one second."""
 
-    def store(plan, name, *, at, agent="a", state="failed"):
+    def store(plan, name, *, at, agent="a", state="failed", played=None):
         described = {"spec": "x", "name": agent, "digest": agent, "environment": {}}
         manifest = build.manifest(plan, run_id=name, agent=described, sandbox_tier="namespaces")
         with Store.create(tmp_path / name, manifest) as made:
-            for cell in plan.cells:
+            for cell in plan.cells[:played]:
                 record = unavailable(cell.case.task, "") | {"state": state, "value": 50.0, "seconds": 5.0}
                 made.commit(key=cell.key, position=cell.position, record=record, at=at)
         return tmp_path / name
@@ -160,6 +160,13 @@ def test_a_retry_and_a_failure_of_the_harness_keep_their_former_attempts(plans, 
     row = next(row for row in found["tasks"] if row["id"] == cell.case.task.task_id)
     assert (row["state"], row["value"], row["attempts"]) == ("failed", 80.0, 3)
     assert row["after_later_data"] and (found["retried"], found["repeated"]) == (1, 1)
+
+
+def test_tasks_that_a_shard_did_not_play_are_not_run_in_the_merged_run(plans, stored, tmp_path):
+    folders = [stored(plans(1), "s1", at=100.0, played=1), stored(plans(2), "s2", at=200.0)]
+    found = merge(folders, tmp_path / "whole")
+    assert [task["state"] for task in found["tasks"]].count("not_run") == len(plans(1).cells) - 1 == 2
+    assert (found["exit_status"], found["go_on"]) == (76, f"traderbench resume {tmp_path / 'whole'}")
 
 
 def test_what_is_not_one_run_is_one_clear_line_and_leaves_nothing_behind(plans, stored, tmp_path):
