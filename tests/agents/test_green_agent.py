@@ -469,7 +469,7 @@ def test_assessments_beyond_the_places_wait_and_a_cancelled_one_makes_room(tmp_p
             await second.says("waiting for a place: number 1 in the queue, 1 under way")
             third = Watched(client, quant.url, {"seed": 3})
             await third.says("waiting for a place: number 2 in the queue, 1 under way")
-            fourth = Watched(client, quant.url, {"seed": 4})
+            fourth = Watched(client, quant.url, {"seed": 2, "num_shards": 3, "shard_index": 2})
             await fourth.says("number 3 in the queue")
             # one that waits and the one that runs
             assert await third.cancel() == await first.cancel() == "TASK_STATE_CANCELED"
@@ -482,11 +482,13 @@ def test_assessments_beyond_the_places_wait_and_a_cancelled_one_makes_room(tmp_p
 
     first, second, third, fourth = asyncio.run(run())
     assert first.result == third.result == {} and not any(word in said for said in third.said for word in RUNS)
-    for watched, seed in ((second, 2), (fourth, 4)):
+    for watched in (second, fourth):
         assert watched.states[-1] == "TASK_STATE_COMPLETED" and watched.result["error"] is None
-        assert watched.result["effective_config"]["config"]["sampling"]["seed"] == seed
-        assert [row["dataset"] for row in watched.result["detailed_results"]] == ["synthetic", "synthetic", "crypto"]
-        assert watched.result["traderbench"]["seed"] == seed and watched.result["traderbench"]["config"] == "house"
+        assert watched.result["effective_config"]["config"]["sampling"]["seed"] == 2
+        assert watched.result["traderbench"]["seed"] == 2 and watched.result["traderbench"]["config"] == "house"
+    rows = second.result["detailed_results"]
+    assert [row["dataset"] for row in rows] == ["synthetic", "synthetic", "crypto"]
+    assert fourth.result["detailed_results"] == rows[2:]
     assert len(list(runs.glob("*/results.json"))) == 2
     assert list((tmp_path / "tmp").glob("traderbench-*")) == []
 
