@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from a2a_service import Answer, Profile, Progress, add_server_flags, checked_token, parse_flags, serve
-from assessment import carry_out
+from assessment import TOKEN_VARIABLE, carry_out
 from places import Places
 from request import BadRequest, read
 
@@ -28,7 +28,6 @@ PROFILE = Profile(
     description="Evaluates AI finance agents: knowledge, analysis, options, crypto trading and professional work.",
     skill="assessment",
 )
-TOKEN_VARIABLE = "TRADERBENCH_GREEN_TOKEN"
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:

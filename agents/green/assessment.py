@@ -17,13 +17,14 @@ from typing import Any
 
 from request import Assessment, BadRequest
 
-from engine import agent_process
+from engine import agent_process, agent_token
 from engine.errors import ConfigError
 from mcp_servers import scratch
 
 PROGRESS_INTERVAL_S = 5.0
 STOP_TIMEOUT_S = 20.0
-SECRETS = ("TRADERBENCH_GREEN_TOKEN", "TRADERBENCH_AGENT_TOKEN")
+TOKEN_VARIABLE = "TRADERBENCH_GREEN_TOKEN"
+SECRETS = (TOKEN_VARIABLE, agent_token.VARIABLE)
 """Variables that a run does not get: it has no use for our own token, and the operator's token for agents is not to be
 sent to whatever address a request names."""
 SECTIONS = (

@@ -216,3 +216,32 @@ def test_a_flag_of_another_platform_is_not_taken_for_one_of_ours(
     flags = service.parse_flags(parser)
     assert (flags.token_file, flags.token, flags.port) == (None, "", 7)
     assert "ignoring unknown arguments: --token abc" in caplog.text
+
+
+@pytest.mark.parametrize("version", ["1.0", "0.3"])
+def test_the_client_of_the_sdk_finds_in_the_card_how_the_token_is_sent(service: Any, version: str) -> None:
+    from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
+    from a2a.client.auth import AuthInterceptor, CredentialService
+    from a2a.helpers import get_stream_response_text, new_text_message
+    from a2a.types import Role, SendMessageRequest
+
+    class Credentials(CredentialService):
+        async def get_credentials(self, security_scheme_name: str, context: Any) -> str | None:
+            return {"bearer": RIGHT}.get(security_scheme_name)
+
+    async def respond(text: str, context_id: str, progress: Any) -> Any:
+        return service.Answer(text.upper())
+
+    async def run() -> str:
+        app = service.build_app(service.Profile("t", "a test agent", "t"), respond, url="http://agent/", token=RIGHT)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://agent") as http:
+            card = await A2ACardResolver(http, "http://agent").get_agent_card()
+            kept = [row for row in card.supported_interfaces if row.protocol_version == version]
+            del card.supported_interfaces[:]
+            card.supported_interfaces.extend(kept)
+            factory = ClientFactory(ClientConfig(httpx_client=http, streaming=True))
+            client = factory.create(card, [AuthInterceptor(Credentials())])
+            request = SendMessageRequest(message=new_text_message("hello", role=Role.ROLE_USER))
+            return "".join([get_stream_response_text(event) async for event in client.send_message(request)])
+
+    assert asyncio.run(run()) == "HELLO"

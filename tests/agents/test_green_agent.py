@@ -325,6 +325,25 @@ def test_a_run_that_stopped_by_itself_keeps_its_scores_beside_the_error(
     assert "3 tasks in a row" in result["error"]
 
 
+def test_a_run_gets_no_token_of_the_operator(
+    program: Callable[[str, str], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assessment = program("green", "assessment")
+    given: dict[str, str] = {}
+
+    def launch(arguments: list[str], *, environment: dict[str, str], **options: Any) -> None:
+        given.update(environment)
+        raise FileNotFoundError
+
+    monkeypatch.setattr(assessment.agent_process, "launch", launch)
+    monkeypatch.setenv("TRADERBENCH_GREEN_TOKEN", "one")
+    monkeypatch.setenv("TRADERBENCH_AGENT_TOKEN", "other")
+    monkeypatch.setenv("TRADERBENCH_HOST", "0.0.0.0")
+    with pytest.raises(FileNotFoundError):
+        asyncio.run(assessment.carry_out(program("green", "request").Assessment("http://127.0.0.1:9", {}, ()), print))
+    assert given["TRADERBENCH_HOST"] == "0.0.0.0" and not {"one", "other"} & set(given.values())
+
+
 def test_nonsense_is_rejected_with_a_text(assessments: dict[str, Any]) -> None:
     failure = assessments["nonsense"]
     assert failure.kind == "rejected" and "not JSON" in str(failure)
