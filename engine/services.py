@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import AsyncIterator, Iterator
 from typing import Literal
 
-from engine import agent_client, builtin_agents
+from engine import agent_client, agent_token, builtin_agents
 from engine.agent_failure import printable
 from engine.config import ExecutionConfig, LimitsConfig, nearest
 from engine.errors import AgentUnreachable, ConfigError, ServiceUnavailable
@@ -50,7 +50,7 @@ async def connected_agent(
                 agent: agent_client.Agent = running
                 url = running.url
             else:
-                connected = await agent_client.connect(spec)
+                connected = await agent_client.connect(spec, token=agent_token.given())
                 stack.push_async_callback(connected.close)
                 agent, url = connected, spec
             yield agent, url
@@ -74,6 +74,7 @@ def check_agent(spec: str) -> None:
             meant = f"{BUILTIN}{spec}" if spec in names else f"http://{spec}"
             hint = "" if "://" in spec else f" (did you mean {meant!r}?)"
             raise ConfigError(f"--agent: {error}{hint}") from error
+        agent_token.given()
         return
     name = spec.removeprefix(BUILTIN)
     if name not in names:
