@@ -19,6 +19,7 @@ from engine.build import checked_cases, public_id
 from engine.config import RunConfig
 from engine.errors import ServiceUnavailable
 from engine.model_settings import ModelSettings
+from engine.shards import positions
 from evaluators.contract import Case
 from mcp_servers.catalog import SERVERS
 
@@ -34,7 +35,8 @@ def estimate(config: RunConfig, settings: ModelSettings) -> dict[str, Any]:
     ConfigError
         When the tasks cannot be drawn.
     """
-    cases = checked_cases(config)
+    drawn = checked_cases(config)
+    cases = [drawn[position] for position in positions(drawn, config.sampling.shard)]
     offered = [_offered(case, settings) for case in cases]
     tools = asyncio.run(_tools({name for names in offered for name in names}))
     tasks = [_played(case, names, config) for case, names in zip(cases, offered, strict=True)]

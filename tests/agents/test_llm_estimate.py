@@ -138,6 +138,8 @@ def test_servers_that_are_not_offered_cost_nothing(tmp_path: Path) -> None:
     usual, few, none = (estimated(path, *more) for more in ((), ("--servers", "sandbox"), ("--servers", "none")))
     assert usual["input_tokens"] > 2 * few["input_tokens"] > 2 * none["input_tokens"]
     assert (usual["model_calls"], none["model_calls"]) == (4, 2)
+    shards = [estimated(path, "--shard", f"{number}/2")["input_tokens"] for number in (1, 2)]
+    assert sum(shards) == usual["input_tokens"] and min(shards) > 0
 
 
 def test_an_estimate_is_of_the_language_model_only(tmp_path: Path) -> None:
