@@ -27,9 +27,8 @@ from mcp_servers.setting import Setting, bind
 from mcp_servers.warm_up import WarmUp
 
 if TYPE_CHECKING:
-    from mcp.server import MCPServer
-
     from lake.sample import Lake
+    from mcp_servers.toolset import ToolServer
 
 
 def allow_many_connections() -> None:
@@ -38,7 +37,7 @@ def allow_many_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def build(spec: ServerSpec, *, state_dir: Path | None = None, lake: Lake | None = None) -> MCPServer:
+def build(spec: ServerSpec, *, state_dir: Path | None = None, lake: Lake | None = None) -> ToolServer:
     """Return the MCP server of ``spec``.
 
     Parameters
@@ -52,7 +51,7 @@ def build(spec: ServerSpec, *, state_dir: Path | None = None, lake: Lake | None 
     arguments: dict[str, Any] = {"state_dir": state_dir} if spec.keeps_state else {}
     if lake is not None:
         arguments["lake"] = lake
-    server: MCPServer = module.build_server(**arguments)
+    server: ToolServer = module.build_server(**arguments)
     return server
 
 
@@ -163,8 +162,9 @@ def serve(
     host: str = "127.0.0.1",
     port: int | None = None,
     as_of: date | None = None,
+    seed: int = 0,
     key: bytes | None = None,
-    live_folder: Path | None = None,
+    lake: Lake | None = None,
     allowed_hosts: tuple[str, ...] = (),
 ) -> None:
     """Run one server alone until interrupted (``traderbench mcp serve NAME``).
@@ -177,11 +177,12 @@ def serve(
         Address; the port of the catalogue by default.
     as_of
         Simulation date of calls to plain ``/mcp``; today by default.
+    seed
+        Seed of what the server draws for them.
     key
         Signing key of a run whose tokens are accepted too; a fresh one by default.
-    live_folder
-        For ``edgar``: serve live figures of every company that files with the SEC, kept in this folder. The SEC wants
-        a contact in the environment variable ``TRADERBENCH_SEC_CONTACT``.
+    lake
+        Data, where it is not the embedded sample (:func:`live_lake`).
     allowed_hosts
         Names by which requests may address the server, besides loopback and IP addresses.
 
@@ -190,15 +191,14 @@ def serve(
     ServerStartError
         The port is busy.
     ValueError
-        Unknown name, or a server without live data.
+        Unknown name.
     """
     spec = spec_of(name)
-    lake = None if live_folder is None else _live_lake(name, live_folder)
     listener = bind(host, spec.port if port is None else port, name=name)
     setting = Setting(
         host=host,
         key=key or access.new_key(),
-        standalone=caller.standalone_grant(as_of),
+        standalone=caller.standalone_grant(as_of, seed=seed),
         allowed_hosts=allowed_hosts,
     )
     warming = WarmUp([name])
@@ -208,9 +208,11 @@ def serve(
     uvicorn.Server(config).run(sockets=[listener])
 
 
-def _live_lake(name: str, folder: Path) -> Lake:
-    if name != "edgar":
-        raise ValueError(f"the {name} server has no live data; edgar has")
+def live_lake(folder: Path) -> Lake:
+    """Return live figures of every company that files with the SEC, kept in ``folder``, for ``edgar``.
+
+    The SEC wants a contact in the environment variable ``TRADERBENCH_SEC_CONTACT``; without it ``ValueError``.
+    """
     from lake import sec
 
     return sec.live(sec.SecClient(folder))
