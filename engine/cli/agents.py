@@ -44,7 +44,7 @@ def add_commands(commands: options.Commands) -> None:
         "serve",
         serve_command,
         help="serve one tool server alone, locked to a date; with --stdio to a client that starts it by command",
-        example="traderbench mcp serve options --as-of 2013-03-01\n  traderbench mcp serve all --stdio",
+        example="traderbench mcp serve all --stdio --as-of 2013-03-01",
     )
     serve.add_argument(
         "name", metavar="NAME", help="edgar, yfinance, sandbox, options, trading or risk; all: every one (--stdio only)"

@@ -78,7 +78,7 @@ def test_an_agent_finds_no_log_at_its_address_and_cannot_forge_a_token_nor_come_
         assert web.post(f"{base}/close", headers=proof).status_code == 404
         stranger = access.issue(Grant("run", "nosy", date(2030, 1, 1), 1), access.new_key())
         assert web.post(f"{root}/t/{stranger}/mcp", json={}).status_code == 401
-        assert web.post(f"{root}/mcp", json={}).status_code == 404
+        assert web.post(f"{root}/mcp", json={}).status_code == 401
         assert web.get(f"{root}/health").json() == {"status": "ok", "server": "edgar", "warm": True}
 
 
