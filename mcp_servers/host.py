@@ -6,9 +6,9 @@ import asyncio
 import importlib
 import resource
 import socket
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,14 +16,16 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from starlette.types import ASGIApp
 
-from mcp_servers import access, caller
+from mcp_servers import access
+from mcp_servers.access import Grant
+from mcp_servers.addresses import LOOPBACK
 from mcp_servers.app import build_app
 from mcp_servers.call_log import CallLog
 from mcp_servers.catalog import SERVERS, ServerSpec, spec_of
 from mcp_servers.connections import GuardedProtocol
 from mcp_servers.embedded import run_together
 from mcp_servers.harness_channel import HarnessChannel, Watched
-from mcp_servers.setting import Setting, bind
+from mcp_servers.setting import ServerStartError, Setting, bind
 from mcp_servers.warm_up import WarmUp
 
 if TYPE_CHECKING:
@@ -157,55 +159,52 @@ def describe_servers() -> list[dict[str, Any]]:
 
 
 def serve(
-    name: str,
+    names: Sequence[str],
     *,
-    host: str = "127.0.0.1",
+    grant: Grant,
+    host: str = LOOPBACK[0],
     port: int | None = None,
-    as_of: date | None = None,
-    seed: int = 0,
-    key: bytes | None = None,
-    lake: Lake | None = None,
+    lakes: Mapping[str, Lake] | None = None,
     allowed_hosts: tuple[str, ...] = (),
 ) -> None:
-    """Run one server alone until interrupted (``traderbench mcp serve NAME``).
+    """Run servers alone until interrupted (``traderbench mcp serve NAME``); a line tells the address of each.
 
     Parameters
     ----------
-    name
-        Key of the catalogue.
+    names
+        Keys of the catalogue. Of several, those that cannot run on this machine are told and left out.
+    grant
+        Date, seed and limit of calls to plain ``/mcp``.
     host, port
-        Address; the port of the catalogue by default.
-    as_of
-        Simulation date of calls to plain ``/mcp``; today by default.
-    seed
-        Seed of what the server draws for them.
-    key
-        Signing key of a run whose tokens are accepted too; a fresh one by default.
-    lake
-        Data, where it is not the embedded sample (:func:`live_lake`).
+        Address; a port is for one server, and the ports of the catalogue are the default.
+    lakes
+        Data by server, where it is not the embedded sample (:func:`live_lake`).
     allowed_hosts
-        Names by which requests may address the server, besides loopback and IP addresses.
+        Names by which requests may address the servers, besides loopback and IP addresses.
 
     Raises
     ------
     ServerStartError
-        The port is busy.
-    ValueError
-        Unknown name.
+        A port is busy, or none of the servers can run here.
     """
-    spec = spec_of(name)
-    listener = bind(host, spec.port if port is None else port, name=name)
-    setting = Setting(
-        host=host,
-        key=key or access.new_key(),
-        standalone=caller.standalone_grant(as_of, seed=seed),
-        allowed_hosts=allowed_hosts,
-    )
-    warming = WarmUp([name])
-    config = web_config(name, setting, lake=lake, is_warm=partial(warming.is_done, name))
+    setting = Setting(host=host, key=access.new_key(), standalone=grant, allowed_hosts=allowed_hosts)
+    warming = WarmUp(names)
+    configs, unavailable = {}, {}
+    for name in names:
+        try:
+            lake = (lakes or {}).get(name)
+            configs[name] = web_config(name, setting, lake=lake, is_warm=partial(warming.is_done, name))
+        except Exception as error:
+            unavailable[name] = f"the {name} server cannot run here: {error}"
+    if not configs:
+        raise ServerStartError("; ".join(unavailable.values()))
+    listeners = {name: bind(host, spec_of(name).port if port is None else port, name=name) for name in configs}
     warming.start()
-    print(f"{spec.title} MCP server: http://{host}:{listener.getsockname()[1]}/mcp", flush=True)
-    uvicorn.Server(config).run(sockets=[listener])
+    for name, listener in listeners.items():
+        print(f"{spec_of(name).title} MCP server: http://{host}:{listener.getsockname()[1]}/mcp", flush=True)
+    for line in unavailable.values():
+        print(line, file=sys.stderr)
+    asyncio.run(run_together(configs, listeners))
 
 
 def live_lake(folder: Path) -> Lake:

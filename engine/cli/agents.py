@@ -43,11 +43,11 @@ def add_commands(commands: options.Commands) -> None:
         actions,
         "serve",
         serve_command,
-        help="serve one tool server alone, locked to a date; with --stdio to a client that starts it by command",
+        help="serve tool servers alone, locked to a date; with --stdio to a client that starts them by command",
         example="traderbench mcp serve all --stdio --as-of 2013-03-01",
     )
     serve.add_argument(
-        "name", metavar="NAME", help="edgar, yfinance, sandbox, options, trading or risk; all: every one (--stdio only)"
+        "name", metavar="NAME", help="edgar, yfinance, sandbox, options, trading or risk; all: every one"
     )
     serve.add_argument(
         "--stdio",
@@ -119,7 +119,7 @@ def list_command(arguments: argparse.Namespace) -> int:
 
 
 def serve_command(arguments: argparse.Namespace) -> int:
-    """Serve one server, or all to one client, until it is stopped."""
+    """Serve one server or all, until stopped."""
     from engine.errors import ConfigError, ServiceUnavailable
     from mcp_servers import addresses
     from mcp_servers.setting import ServerStartError
@@ -131,7 +131,7 @@ def serve_command(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise ConfigError(f"--allowed-host: {error}") from error
     try:
-        (_serve_streams if arguments.stdio else _serve_port)(arguments, names)
+        _serve(arguments, names)
     except ServerStartError as error:
         raise ServiceUnavailable(str(error)) from error
     return 0
@@ -148,12 +148,10 @@ def _servers(arguments: argparse.Namespace) -> tuple[str, ...]:
         raise ConfigError(
             f"unknown server {arguments.name!r}{nearest(arguments.name, names)}; available: {', '.join(names)}"
         )
-    if arguments.name == ALL and not arguments.stdio:
-        raise ConfigError(
-            f"{ALL} is for --stdio; over HTTP each server has its own port: name one of {', '.join(SERVERS)}"
-        )
+    if arguments.name == ALL and arguments.port is not None:
+        raise ConfigError(f"--port is for one server; {ALL} serves each on its own port, 8101 to 8106")
     given = {"--host": arguments.host, "--port": arguments.port, "--allowed-host": arguments.allowed_host}
-    useless = [option for option, value in given.items() if value]
+    useless = [option for option, value in given.items() if value not in (None, [])]
     if arguments.stdio and useless:
         raise ConfigError(f"--stdio opens no port: leave out {', '.join(useless)}")
     if arguments.live is not None and arguments.name not in (LIVE, ALL):
@@ -161,35 +159,28 @@ def _servers(arguments: argparse.Namespace) -> tuple[str, ...]:
     return tuple(SERVERS) if arguments.name == ALL else (arguments.name,)
 
 
-def _live_lake(folder: Path | None) -> Lake | None:
+def _lakes(live: Path | None) -> dict[str, Lake]:
     from engine.errors import ConfigError
     from mcp_servers import host
 
     try:
-        return None if folder is None else host.live_lake(folder)
+        return {} if live is None else {LIVE: host.live_lake(live)}
     except ValueError as error:
         raise ConfigError(f"--live: {error}") from error
 
 
-def _serve_port(arguments: argparse.Namespace, names: tuple[str, ...]) -> None:
-    from mcp_servers import host
-    from mcp_servers.catalog import SERVERS
-
-    (name,) = names
-    host.serve(
-        name,
-        host=arguments.host or HOST,
-        port=arguments.port or SERVERS[name].port,
-        as_of=arguments.as_of or date.today(),
-        seed=arguments.seed,
-        lake=_live_lake(arguments.live),
-        allowed_hosts=tuple(arguments.allowed_host),
-    )
-
-
-def _serve_streams(arguments: argparse.Namespace, names: tuple[str, ...]) -> None:
-    from mcp_servers import caller, stdio
+def _serve(arguments: argparse.Namespace, names: tuple[str, ...]) -> None:
+    from mcp_servers import caller, host, stdio
 
     grant = caller.standalone_grant(arguments.as_of or date.today(), seed=arguments.seed)
-    lake = _live_lake(arguments.live)
-    stdio.serve(names, grant=grant, lakes={} if lake is None else {LIVE: lake})
+    lakes = _lakes(arguments.live)
+    if arguments.stdio:
+        stdio.serve(names, grant=grant, lakes=lakes)
+    host.serve(
+        names,
+        grant=grant,
+        host=arguments.host or HOST,
+        port=arguments.port,
+        lakes=lakes,
+        allowed_hosts=tuple(arguments.allowed_host),
+    )

@@ -242,8 +242,8 @@ def test_an_unknown_server_is_an_error_that_lists_the_known_ones() -> None:
 
 
 def test_a_server_that_runs_alone_has_the_date_it_was_started_with() -> None:
-    command = [sys.executable, "-c", "from datetime import date; from mcp_servers import host;"]
-    command[-1] += "host.serve('yfinance', port=0, as_of=date(2012, 9, 19))"
+    command = [sys.executable, "-c", "from datetime import date; from mcp_servers import caller, host;"]
+    command[-1] += "host.serve(['yfinance'], port=0, grant=caller.standalone_grant(date(2012, 9, 19)))"
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
     try:

@@ -241,7 +241,7 @@ def test_a_client_that_is_gone_is_no_error_of_the_server() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("all",), "all is for --stdio; over HTTP each server has its own port: name one of edgar, yfinance, sandbox,"),
+        (("all", "--port", "0"), "--port is for one server; all serves each on its own port, 8101 to 8106"),
         (("risk", "--stdio", "--port", "8106"), "--stdio opens no port: leave out --port"),
         (
             ("all", "--stdio", "--host", "0.0.0.0", "--allowed-host", "green"),
