@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from starlette.types import ASGIApp
 
-from mcp_servers import access
+from mcp_servers import access, ending
 from mcp_servers.access import Grant
 from mcp_servers.addresses import LOOPBACK
 from mcp_servers.app import build_app
@@ -199,6 +199,7 @@ def serve(
     if not configs:
         raise ServerStartError("; ".join(unavailable.values()))
     listeners = {name: bind(host, spec_of(name).port if port is None else port, name=name) for name in configs}
+    ending.on_signals()
     warming.start()
     for name, listener in listeners.items():
         print(f"{spec_of(name).title} MCP server: http://{host}:{listener.getsockname()[1]}/mcp", flush=True)

@@ -7,8 +7,6 @@ process ends with its standard input, and at once on a signal.
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -18,7 +16,7 @@ import anyio
 from mcp.server import ServerRequestContext
 from mcp.server.context import CallNext, HandlerResult
 
-from mcp_servers import caller, host, toolset
+from mcp_servers import caller, ending, host, toolset
 from mcp_servers.access import Grant
 from mcp_servers.catalog import spec_of
 from mcp_servers.setting import ServerStartError
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from lake.sample import Lake
 
 Lakes: TypeAlias = "dict[str, Lake]"
-STOPPED = 130
 ALL_NAME, ALL_TITLE = "traderbench", "TraderBench"
 
 
@@ -73,16 +70,6 @@ def _offered(names: Sequence[str], lakes: Lakes) -> tuple[list[str], ToolServer]
     return list(built), toolset.together(list(built.values()), name=ALL_NAME, title=ALL_TITLE)
 
 
-def _end_at_once(status: int) -> NoReturn:
-    """End this process, and with it all that its sandbox started.
-
-    The thread that waits for standard input cannot be told to stop, and a kernel that is being compiled for the warm-up
-    would fail with a traceback when the interpreter shuts down under it.
-    """
-    sys.stderr.flush()
-    os._exit(status)
-
-
 def serve(names: Sequence[str], *, grant: Grant, lakes: Lakes | None = None) -> NoReturn:
     """Offer the tools of the servers ``names`` until standard input ends, and end the process then.
 
@@ -100,9 +87,7 @@ def serve(names: Sequence[str], *, grant: Grant, lakes: Lakes | None = None) -> 
     ServerStartError
         None of them can run on this machine.
     """
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, lambda *_: _end_at_once(STOPPED))
+    ending.on_signals()
     with contextlib.redirect_stdout(sys.stderr):
         running, server = _offered(names, lakes or {})
     server.middleware.append(OneCaller(grant))
@@ -112,7 +97,7 @@ def serve(names: Sequence[str], *, grant: Grant, lakes: Lakes | None = None) -> 
     # a client that is gone reads no answers: the end of this process, not an error of it
     with contextlib.suppress(BrokenPipeError):
         anyio.run(partial(_run, server))
-    _end_at_once(0)
+    ending.at_once(0)
 
 
 async def _run(server: ToolServer) -> None:

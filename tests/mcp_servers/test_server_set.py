@@ -282,3 +282,15 @@ def test_a_server_that_cannot_run_is_told_and_the_others_serve() -> None:
     with alone(BROKEN + "host.serve(['risk'], port=0, grant=grant)") as child:
         told = child.communicate(timeout=60)[1]
         assert child.returncode == 1 and "ServerStartError: the risk server cannot run here: division by zero" in told
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_servers_that_run_alone_at_once_and_without_a_traceback(number: signal.Signals) -> None:
+    # the options server has the longest warm-up: the signal comes in the middle of it
+    with alone("host.serve(['options', 'sandbox'], port=0, grant=grant)") as child:
+        assert child.stdout is not None
+        for _ in range(2):
+            child.stdout.readline()
+        child.send_signal(number)
+        told = child.communicate(timeout=20)[1]
+        assert (child.returncode, told) == (130, "")
