@@ -303,6 +303,7 @@ def _backend(made: Plan, setup: Setup) -> Iterator[Backend]:
         run_id=run_id,
         agent_url=setup.agent_url,
         agent_digest=setup.agent.digest,
+        agent_token=setup.agent.token if isinstance(setup.agent, agent_client.A2AAgent) else None,
         tools=setup.tools,
         workers=min(RAY_WORKERS, made.config.execution.concurrency),
     )

@@ -78,6 +78,7 @@ def summary(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict
         "config": manifest["config"]["name"],
         "seed": manifest["seed"],
         "seed_source": seed_source(manifest),
+        "shard": manifest["config"].get("sampling", {}).get("shard"),
         "agent": manifest["agent"]["name"],
         "overall": _numbers(overall),
         "sections": {name: _numbers(score) | {"weight": score.weight} for name, score in sections.items()},

@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Literal
 
-from engine import agent_client, builtin_agents
+from engine import agent_client, agent_token, builtin_agents
 from engine.config import ExecutionConfig, nearest
 from engine.errors import AgentUnreachable, ConfigError, ServiceUnavailable
 from engine.oracle import Oracle
@@ -47,7 +47,7 @@ async def connected_agent(
                 agent: agent_client.Agent = running
                 url = running.url
             else:
-                connected = await agent_client.connect(spec)
+                connected = await agent_client.connect(spec, token=agent_token.given())
                 stack.push_async_callback(connected.close)
                 agent, url = connected, spec
             yield agent, url
@@ -71,6 +71,7 @@ def check_agent(spec: str, environment: Mapping[str, str] | None = None) -> None
             meant = f"{BUILTIN}{spec}" if spec in names else f"http://{spec}"
             hint = "" if "://" in spec else f" (did you mean {meant!r}?)"
             raise ConfigError(f"--agent: {error}{hint}") from error
+        agent_token.given()
         return
     name, given = spec.removeprefix(BUILTIN), {**os.environ, **(environment or {})}
     if name not in names:

@@ -57,6 +57,14 @@ def seed(text: str) -> int:
     return value
 
 
+def shard(text: str) -> dict[str, int]:
+    """Parse a shard: ``1/3`` is the first of three."""
+    index, slash, count = text.partition("/")
+    if not (slash and index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count)):
+        raise argparse.ArgumentTypeError(f"a shard is written INDEX/COUNT, from 1/3 to 3/3 for three, got {text!r}")
+    return {"index": int(index), "count": int(count)}
+
+
 def positive(text: str) -> float:
     """Parse a number above 0."""
     try:

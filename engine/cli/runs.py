@@ -1,4 +1,4 @@
-"""``traderbench run | resume | report | rescore``."""
+"""``traderbench run | resume | report | rescore | merge``."""
 
 from __future__ import annotations
 
@@ -33,6 +33,12 @@ def add_commands(commands: options.Commands) -> None:
         "--seed",
         type=options.seed,
         help="draw other tasks, markets and noise: a number, or `random` (default: the config's)",
+    )
+    run.add_argument(
+        "--shard",
+        type=options.shard,
+        metavar="INDEX/COUNT",
+        help="play a part of the tasks, such as 1/3; `traderbench merge` puts the parts together",
     )
     run.add_argument("--out", metavar="DIR", type=Path, help="run folder, new or empty (default: runs/<run id>)")
     run.add_argument("--backend", choices=("serial", "ray"), help="where tasks and tool servers run")
@@ -82,6 +88,17 @@ def add_commands(commands: options.Commands) -> None:
     options.add_run_folder(rescore)
     options.add_json(rescore, "the result")
 
+    merge = options.command(
+        commands,
+        "merge",
+        merge_command,
+        help="put the shards of a run together: the folder of the undivided run",
+        example="traderbench merge runs/shard-1 runs/shard-2 runs/shard-3 --out runs/whole",
+    )
+    merge.add_argument("folders", metavar="RUN", nargs="+", type=Path, help="run folders of all shards, in any order")
+    merge.add_argument("--out", metavar="DIR", type=Path, help="run folder, new or empty (default: runs/<run id>)")
+    options.add_json(merge, "the result")
+
 
 def _add_addresses(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", help="address that the MCP servers listen on, 0.0.0.0 for all (default: 127.0.0.1)")
@@ -108,6 +125,8 @@ def resolved_config(arguments: argparse.Namespace) -> RunConfig:
     if arguments.seed is not None:
         drawn = isinstance(arguments.seed, options.DrawnSeed)
         raw["sampling"] |= {"seed": int(arguments.seed), "seed_drawn": drawn}
+    if getattr(arguments, "shard", None) is not None:
+        raw["sampling"]["shard"] = arguments.shard
     for name in ("backend", "ports", "concurrency", *ADDRESSES):
         if getattr(arguments, name, None) is not None:
             raw["execution"][name] = getattr(arguments, name)
@@ -178,6 +197,14 @@ def rescore_command(arguments: argparse.Namespace) -> int:
     result = rescore.rescore(arguments.folder)
     _print(result, arguments.folder, as_json=arguments.json)
     return 0
+
+
+def merge_command(arguments: argparse.Namespace) -> int:
+    """Put shards together."""
+    from engine.merge import merge
+
+    result = merge(arguments.folders, arguments.out)
+    return _tell(result, Path(result["folder"]), as_json=arguments.json)
 
 
 def _tell(result: dict[str, Any], folder: Path, *, as_json: bool) -> int:

@@ -15,8 +15,10 @@ from tests.images.dockerfile import ROOT, exposed, last, of_image, stages
 
 COMPOSE = yaml.safe_load((ROOT / "images" / "compose.yaml").read_text())
 SERVICES: dict[str, Any] = COMPOSE["services"]
-READ_BY_GREEN = set(re.findall(r"TRADERBENCH_[A-Z_]+", (ROOT / "agents/green/request.py").read_text())) | {
-    f"TRADERBENCH_{name.upper()}" for name in ("host", "public_host")
+READ_BY_GREEN = {
+    name
+    for path in (ROOT / "agents" / "green").glob("*.py")
+    for name in re.findall("TRADERBENCH_[A-Z_]+", path.read_text())
 }
 
 
