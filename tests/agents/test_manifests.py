@@ -85,7 +85,7 @@ def test_no_command_names_a_file_or_an_interpreter() -> None:
 
 def request(program: Callable[[str, str], ModuleType], settings: dict[str, Any], role: str) -> Any:
     text = json.dumps({"participants": {role: "http://127.0.0.1:9110"}, "config": settings})
-    return program("green", "request").read(text, ROOT / "configs")
+    return program("green", "request").read(text)
 
 
 def test_every_manifest_asks_for_the_same_assessment_and_it_is_one(program: Callable[[str, str], ModuleType]) -> None:
