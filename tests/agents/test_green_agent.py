@@ -362,7 +362,11 @@ def test_the_leaderboard_queries_run_over_stacked_results(
         "overall_score": {"score": 0.0, "max_score": 100.0},
         "detailed_results": [row | {"is_correct": False, "score": 0.0} for row in quant["detailed_results"]],
     }
-    for name, result in (("quant", quant), ("weak", weak), ("away", assessments["away"])):
+    shard = quant | {
+        "traderbench": quant["traderbench"] | {"shard": {"index": 1, "count": 3}},
+        "overall_score": {"score": 99.0, "max_score": 100.0},
+    }
+    for name, result in (("quant", quant), ("weak", weak), ("away", assessments["away"]), ("shard", shard)):
         (tmp_path / "results" / f"{name}.json").write_text(json.dumps(result))
     tables = {}
     for entry in json.loads((ROOT / "agents/green/leaderboard.json").read_text()):
@@ -372,6 +376,7 @@ def test_the_leaderboard_queries_run_over_stacked_results(
     assert [row[0] for row in tables["Overall"]] == ["quant", "weak"]
     assert [row[0] for row in tables["Tasks"]] == ["quant", "weak"]
     assert tables["Overall"][1][1] == 0.0
+    assert tables["Overall"][0][1] == round(quant["overall_score"]["score"], 2)  # a part of a run is no run
 
 
 @pytest.mark.parametrize(
