@@ -25,11 +25,13 @@ from openai import AsyncOpenAI
 from provider import Provider
 
 EX_UNAVAILABLE = 69
+HOSTED = "https://api.openai.com/v1"
+"""Said in words: the client takes an empty OPENAI_BASE_URL, as compose files set it, for an address."""
 
 
 def _client(flags: argparse.Namespace) -> AsyncOpenAI:
     # Endpoints of one's own often take no key, and the client insists on one.
-    return AsyncOpenAI(api_key=os.environ.get("OPENAI_API_KEY") or "none", base_url=flags.base_url)
+    return AsyncOpenAI(api_key=os.environ.get("OPENAI_API_KEY") or "none", base_url=flags.base_url or HOSTED)
 
 
 async def _checked(flags: argparse.Namespace) -> tuple[Provider, list[str]]:
