@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
+import hmac
 import logging
+import re
 import sys
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
@@ -30,13 +32,21 @@ from a2a.types import (
     AgentCard,
     AgentInterface,
     AgentSkill,
+    HTTPAuthSecurityScheme,
     ListTasksRequest,
     ListTasksResponse,
     Message,
+    SecurityRequirement,
+    SecurityScheme,
+    StringList,
     Task,
     TaskState,
 )
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 Usage: TypeAlias = dict[str, float | None]
 
@@ -44,6 +54,7 @@ NO_MODEL: Usage = {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
 """The usage of an agent that asks no model."""
 MAX_FINISHED_TASKS = 64
 PROTOCOL_VERSIONS = ("1.0", "0.3")
+CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 FINISHED = (
     TaskState.TASK_STATE_COMPLETED,
     TaskState.TASK_STATE_FAILED,
@@ -117,9 +128,12 @@ class Profile:
     version: str = "1.0.0"
 
 
-def agent_card(profile: Profile, *, url: str) -> AgentCard:
-    """Return the card of an agent that serves every protocol version at ``url``."""
+def agent_card(profile: Profile, *, url: str, guarded: bool = False) -> AgentCard:
+    """Return the card of an agent that serves every protocol version at ``url``; ``guarded`` asks for a token."""
+    bearer = SecurityScheme(http_auth_security_scheme=HTTPAuthSecurityScheme(scheme="Bearer"))
     return AgentCard(
+        security_schemes={"bearer": bearer} if guarded else {},
+        security_requirements=[SecurityRequirement(schemes={"bearer": StringList()})] if guarded else [],
         name=profile.name,
         description=profile.description,
         version=profile.version,
@@ -238,29 +252,89 @@ class BoundedTaskStore(TaskStore):
         await self._tasks.delete(task_id, context)
 
 
-def build_app(profile: Profile, respond: Respond, *, url: str) -> Starlette:
-    """Return the ASGI application: both card addresses and the JSON-RPC endpoint at ``/``."""
-    card = agent_card(profile, url=url)
+class TokenGate:
+    """Let through who carries the bearer token; the card, which says that one is needed, is for everybody.
+
+    It stands before the whole application and holds no answer back, so that answers can be streamed.
+    """
+
+    def __init__(self, app: ASGIApp, *, token: str) -> None:
+        self._app = app
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 401, or hand the request on."""
+        if scope["type"] != "http" or scope["path"] in CARD_PATHS:
+            return await self._app(scope, receive, send)
+        given = Headers(scope=scope).getlist("authorization")
+        scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        if scheme.lower() == "bearer" and hmac.compare_digest(token.strip().encode(), self._token):
+            return await self._app(scope, receive, send)
+        # RFC 6750, section 3: who sent no credentials is told no more than what is needed
+        challenge = 'Bearer realm="agent"' + (', error="invalid_token"' if given else "")
+        said = (
+            "the bearer token is not the right one" if given else "a bearer token is needed (Authorization: Bearer ...)"
+        )
+        await JSONResponse({"error": said}, 401, {"WWW-Authenticate": challenge})(scope, receive, send)
+
+
+def checked_token(token: str, source: str) -> str:
+    """Return a bearer token without the white space around it.
+
+    Raises
+    ------
+    ValueError
+        When it is empty or holds characters that no token has (RFC 6750, section 2.1); the message names ``source`` and
+        not the token.
+    """
+    if re.fullmatch(r"[A-Za-z0-9\-._~+/]+=*", token.strip()) is None:
+        what = "is not one" if token.strip() else "is empty"
+        raise ValueError(f"{source}: a token is one word of letters, digits and -._~+/, what is there {what}")
+    return token.strip()
+
+
+def build_app(profile: Profile, respond: Respond, *, url: str, token: str = "") -> Starlette:
+    """Return the ASGI application: both card addresses and the JSON-RPC endpoint at ``/``, behind ``token`` if any."""
+    card = agent_card(profile, url=url, guarded=bool(token))
     handler = DefaultRequestHandler(agent_executor=_Executor(respond), task_store=BoundedTaskStore(), agent_card=card)
     return Starlette(
         routes=[
-            *create_agent_card_routes(card),
-            *create_agent_card_routes(card, card_url="/.well-known/agent.json"),
+            *(route for path in CARD_PATHS for route in create_agent_card_routes(card, card_url=path)),
             *create_jsonrpc_routes(handler, rpc_url="/", enable_v0_3_compat=True),
-        ]
+        ],
+        middleware=[Middleware(TokenGate, token=token)] if token else [],
     )
 
 
 def add_server_flags(parser: argparse.ArgumentParser, *, port: int) -> None:
     """Add the flags that every agent program takes."""
+    # a flag of another platform, such as --token, is not to be taken for a longer one of ours
+    parser.allow_abbrev = False
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
     parser.add_argument("--port", type=int, default=port, help=f"port to listen on (default {port})")
     parser.add_argument("--card-url", default="", help="URL that the agent card advertises (default http://HOST:PORT/)")
+    parser.add_argument(
+        "--token-file",
+        metavar="FILE",
+        type=Path,
+        help="answer only requests with the bearer token that this file holds",
+    )
 
 
 def parse_flags(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """Parse the command line; flags of other platforms are named on stderr and otherwise ignored."""
+    """Parse the command line; flags of other platforms are named on stderr and otherwise ignored.
+
+    ``token`` of the result is the bearer token that requests have to carry, or empty.
+    """
     flags, unknown = parser.parse_known_args()
+    flags.token = ""
+    if flags.token_file is not None:
+        try:
+            flags.token = checked_token(
+                flags.token_file.read_text(encoding="utf-8", errors="replace"), str(flags.token_file)
+            )
+        except (OSError, ValueError) as error:
+            parser.error(f"argument --token-file: {error}")
     if unknown:
         logging.getLogger("agent").warning("ignoring unknown arguments: %s", " ".join(unknown))
     return flags
@@ -279,7 +353,7 @@ def serve(profile: Profile, respond: Respond, flags: argparse.Namespace) -> None
     url = flags.card_url or f"http://{flags.host}:{flags.port}/"
     program = Path(str(sys.modules["__main__"].__file__)).resolve().parent
     exact = replace(profile, version=f"{profile.version}+{sources_digest(program)}")
-    app = build_app(exact, respond, url=url)
+    app = build_app(exact, respond, url=url, token=flags.token)
     config = uvicorn.Config(
         app, host=flags.host, port=flags.port, log_level="warning", timeout_graceful_shutdown=2, access_log=False
     )

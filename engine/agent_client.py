@@ -76,7 +76,7 @@ class Endpoint:
     stream: bool
 
 
-async def connect(url: str, *, timeout_s: float = 30.0) -> A2AAgent:
+async def connect(url: str, *, timeout_s: float = 30.0, token: str | None = None) -> A2AAgent:
     """Fetch the agent card at ``url``, pin it and return the agent.
 
     Parameters
@@ -85,17 +85,19 @@ async def connect(url: str, *, timeout_s: float = 30.0) -> A2AAgent:
         Base address of the agent (``http://host:port``), or the address of its card.
     timeout_s
         Total time for fetching the card.
+    token
+        Bearer token that the agent asks for.
 
     Raises
     ------
     AgentFailure
         When there is no agent that speaks A2A 1.0 or 0.3 over JSON-RPC.
     """
-    client = agent_http.new_client()
+    client = agent_http.new_client(token)
     try:
         async with asyncio.timeout(timeout_s):
             card = await _fetch_card(client, url)
-        return A2AAgent(client, card, endpoint_of(url, card))
+        return A2AAgent(client, card, endpoint_of(url, card), token)
     except TimeoutError as error:
         await client.aclose()
         raise AgentFailure("timeout", f"no agent card from {url} within {timeout_s:g} s") from error
@@ -135,7 +137,7 @@ async def _fetch_card(client: httpx.AsyncClient, url: str) -> dict[str, Any]:
             if not isinstance(card, dict):
                 raise AgentFailure("protocol", f"the agent card at {url} is no JSON object")
             return card
-    raise AgentFailure("protocol", f"no agent card at {url}{CARD_PATHS[0]}: HTTP {status}")
+    raise AgentFailure("protocol", f"no agent card at {url}{CARD_PATHS[0]}: HTTP {status}{agent_http.way_in(status)}")
 
 
 def endpoint_of(url: str, card: dict[str, Any]) -> Endpoint:
@@ -198,10 +200,13 @@ def _without_addresses(value: Any) -> Any:
 class A2AAgent:
     """An agent behind an A2A server, with the card it had when the run began."""
 
-    def __init__(self, client: httpx.AsyncClient, card: dict[str, Any], endpoint: Endpoint) -> None:
+    def __init__(
+        self, client: httpx.AsyncClient, card: dict[str, Any], endpoint: Endpoint, token: str | None = None
+    ) -> None:
         self._client = client
         self._endpoint = endpoint
         self.card = card
+        self.token = token
         self.name = " ".join(printable(str(card.get("name") or "unnamed agent")).split())[:200]
         self.digest = card_digest(card)
         self.url = endpoint.url

@@ -27,9 +27,10 @@ class AgentFailure(Exception):
     Parameters
     ----------
     kind
-        ``unreachable``: no connection, or it broke, or HTTP 429 or 5xx instead of an answer. ``provider_unavailable``:
-        the agent says that what it depends on, such as its model, cannot be had. ``timeout``: the total deadline
-        passed. ``protocol``: what came is not A2A, or belongs to another task. ``too_large``: more bytes than the cap.
+        ``unreachable``: no connection, or it broke, or HTTP 401, 429 or 5xx instead of an answer.
+        ``provider_unavailable``: the agent says that what it depends on, such as its model, cannot be had.
+        ``timeout``: the total deadline passed. ``protocol``: what came is not A2A, or belongs to another task.
+        ``too_large``: more bytes than the cap.
         ``rejected``: the agent refused the message. ``agent_error``: the agent says that it failed.
     message
         What happened; folded to one line of at most 300 characters.

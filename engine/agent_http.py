@@ -16,6 +16,7 @@ from typing import Any
 
 import httpx
 
+from engine import agent_token
 from engine.agent_failure import AgentFailure
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
@@ -28,10 +29,11 @@ def certificates() -> ssl.SSLContext:
     return httpx.create_ssl_context(trust_env=False)
 
 
-def new_client() -> httpx.AsyncClient:
+def new_client(token: str | None = None) -> httpx.AsyncClient:
     """Return a client that follows no redirect and takes no proxy or credentials from the environment.
 
-    It has no timeouts of its own apart from connecting: the caller holds the total deadline.
+    ``token`` is sent as bearer token with every request. The client has no timeouts of its own apart from connecting:
+    the caller holds the total deadline.
     """
     return httpx.AsyncClient(
         # a cookie would tell an agent which tasks belong to one run
@@ -41,7 +43,7 @@ def new_client() -> httpx.AsyncClient:
         verify=certificates(),
         timeout=httpx.Timeout(None, connect=10.0),
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=16),
-        headers={"Accept-Encoding": "identity"},
+        headers={"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {token}"} if token else {}),
     )
 
 
@@ -109,6 +111,11 @@ async def _read_all(response: httpx.Response) -> bytes:
     return b"".join([chunk async for chunk in _bounded_chunks(response)])
 
 
+def way_in(status: int) -> str:
+    """Return what to set where an agent asks who we are, as the end of a sentence."""
+    return f"; {agent_token.VARIABLE} holds the bearer token that the agent is sent" if status == 401 else ""
+
+
 async def get_json(client: httpx.AsyncClient, url: str) -> tuple[int, Any]:
     """Fetch ``url``; return the status and, for status 200, the parsed body (None otherwise)."""
     async with _exchange(client, "GET", url, body=None, headers={"Accept": "application/json"}) as response:
@@ -125,16 +132,16 @@ async def post_rpc(
     Raises
     ------
     AgentFailure
-        For anything but well-formed JSON within the limits. HTTP 429 and 5xx are ``unreachable`` (the agent, or what
-        stands before it, is not there to answer), any other HTTP error is an ``agent_error``.
+        For anything but well-formed JSON within the limits. HTTP 401, 429 and 5xx are ``unreachable`` (the agent, or
+        what stands before it, is not there to answer), any other HTTP error is an ``agent_error``.
     """
     accept = {"Accept": "text/event-stream, application/json"}
     async with _exchange(client, "POST", url, body=body, headers=headers | accept) as response:
         if response.status_code != 200:
-            away = response.status_code == 429 or response.status_code >= 500
+            status = response.status_code
             raise AgentFailure(
-                "unreachable" if away else "agent_error",
-                f"the agent answered HTTP {response.status_code} {response.reason_phrase}",
+                "unreachable" if status in (401, 429) or status >= 500 else "agent_error",
+                f"the agent answered HTTP {status} {response.reason_phrase}{way_in(status)}",
             )
         if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
             async for data in _events(_bounded_chunks(response)):

@@ -64,13 +64,15 @@ def launch(
 
 
 async def stop(process: subprocess.Popen[bytes], *, timeout_s: float = STOP_TIMEOUT_S) -> None:
-    """End the process and its group: asked first, killed after ``timeout_s`` seconds."""
+    """End the process and its group: asked first, killed after ``timeout_s`` seconds or when this is cancelled."""
     _signal_group(process, signal.SIGTERM)
     deadline = time.monotonic() + timeout_s
-    while process.poll() is None and time.monotonic() < deadline:
-        await asyncio.sleep(0.02)
-    _signal_group(process, signal.SIGKILL)
-    process.wait()
+    try:
+        while process.poll() is None and time.monotonic() < deadline:
+            await asyncio.sleep(0.02)
+    finally:
+        _signal_group(process, signal.SIGKILL)
+        process.wait()
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:

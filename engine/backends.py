@@ -35,7 +35,7 @@ class SerialBackend:
 
     async def execute(self, position: int, attempt: int, draw: int) -> dict[str, Any]:
         """Play the cell."""
-        cell, tools = self._plan.cells[position], self._tools
+        cell, tools = self._plan.cell_at(position), self._tools
         case = cell.case if draw == 1 else await asyncio.to_thread(cell.case.drawn, draw)
         offered = tools.offered(case.task.servers)
         limit = self._limits.max_tool_calls
@@ -60,12 +60,20 @@ class RayBackend:
     """
 
     def __init__(
-        self, config: RunConfig, *, run_id: str, agent_url: str, agent_digest: str, tools: ToolAccess, workers: int
+        self,
+        config: RunConfig,
+        *,
+        run_id: str,
+        agent_url: str,
+        agent_digest: str,
+        agent_token: str | None = None,
+        tools: ToolAccess,
+        workers: int,
     ) -> None:
         import ray
 
         actor = ray.remote(num_cpus=0, max_restarts=3, max_task_retries=0)(PrivateWorker)
-        arguments = (config.model_dump(mode="json"), run_id, agent_url, agent_digest, tools)
+        arguments = (config.model_dump(mode="json"), run_id, agent_url, agent_digest, tools, agent_token)
         self._actors: list[Any] = [actor.remote(*arguments) for _ in range(workers)]
         self._next = 0
 
@@ -97,11 +105,17 @@ class Worker:
     """The inside of a Ray actor: a serial backend of its own."""
 
     def __init__(
-        self, config: dict[str, Any], run_id: str, agent_url: str, agent_digest: str, tools: ToolAccess
+        self,
+        config: dict[str, Any],
+        run_id: str,
+        agent_url: str,
+        agent_digest: str,
+        tools: ToolAccess,
+        agent_token: str | None = None,
     ) -> None:
         made = build.plan(RunConfig.model_validate(config), agent_digest=agent_digest)
         self._made, self._run_id, self._tools = made, run_id, tools
-        self._url, self._digest = agent_url, agent_digest
+        self._url, self._digest, self._token = agent_url, agent_digest, agent_token
         self._backend: SerialBackend | None = None
         self._connecting = asyncio.Lock()
 
@@ -111,7 +125,9 @@ class Worker:
             if self._backend is None:
                 try:
                     agent: agent_client.Agent = (
-                        Oracle() if self._url == Oracle.name else await agent_client.connect(self._url)
+                        Oracle()
+                        if self._url == Oracle.name
+                        else await agent_client.connect(self._url, token=self._token)
                     )
                 except agent_client.AgentFailure as error:
                     return self._no_agent(position, f"{error.kind}: {error}")
@@ -122,7 +138,7 @@ class Worker:
         return await self._backend.execute(position, attempt, draw)
 
     def _no_agent(self, position: int, reason: str) -> dict[str, Any]:
-        return unavailable(self._made.cells[position].case.task, reason, whose="agent")
+        return unavailable(self._made.cell_at(position).case.task, reason, whose="agent")
 
 
 class PrivateWorker(Worker):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import secrets
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -11,14 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine import agent_client, budget, build, interrupts, results, run_folder, services
+from engine import agent_client, budget, build, interrupts, model_settings, results, run_folder, services
 from engine.backends import Backend, RayBackend, SerialBackend, WorkerLost
 from engine.budget import Budget, BudgetSpent
 from engine.build import Cell, Plan
-from engine.config import RunConfig, parse
+from engine.config import LimitsConfig, RunConfig, parse
 from engine.date_order import DateOrder, is_dated
 from engine.errors import ConfigError, RunIncomplete, TraderBenchError
 from engine.execute import unavailable
+from engine.model_settings import ModelSettings
 from engine.outages import Gate
 from engine.progress import Progress
 from engine.store import Store, was_seen
@@ -49,7 +51,7 @@ def start_run(
     agent: str,
     out: Path | None,
     progress: Progress,
-    environment: Mapping[str, str] | None = None,
+    model: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Play a new run in the folder ``out`` and return its summary.
 
@@ -63,8 +65,9 @@ def start_run(
         Run folder; must be new or empty. None makes ``runs/<run id>``.
     progress
         Told about each finished task.
-    environment
-        Environment variables for a builtin agent; kept in the manifest for a resume.
+    model
+        Settings of ``builtin:llm`` by name (:class:`engine.model_settings.ModelSettings`); what is not given is taken
+        from the environment. All of them are kept in the manifest.
 
     Returns
     -------
@@ -74,7 +77,7 @@ def start_run(
     """
     run_id = new_run_id(config)
     folder = out or run_folder.RUNS / run_id
-    return asyncio.run(_guarded(_start(config, agent, folder, run_id, progress, environment or {}), folder))
+    return asyncio.run(_guarded(_start(config, agent, folder, run_id, progress, model or {}), folder))
 
 
 def resume_run(
@@ -84,6 +87,7 @@ def resume_run(
     progress: Progress,
     retry_errors: bool = False,
     max_cost_usd: float | None = None,
+    model: Mapping[str, Any] | None = None,
     execution: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Finish the run in ``folder`` and return its summary, as :func:`start_run` does.
@@ -102,6 +106,8 @@ def resume_run(
         Play the tasks in state ``agent_unavailable`` again; their former attempts are kept.
     max_cost_usd
         The run's budget from now on, what it has spent included; None: the config's.
+    model
+        Other settings of ``builtin:llm`` from now on: where it is, what it costs, how long it is waited for.
     execution
         Other values of the config's ``execution`` from now on, which change no score.
 
@@ -111,7 +117,8 @@ def resume_run(
         When there is something to play and the budget is spent; nothing is started then.
     """
     folder = folder.absolute()
-    return asyncio.run(_guarded(_resume(folder, agent, progress, retry_errors, max_cost_usd, execution or {}), folder))
+    work = _resume(folder, agent, progress, retry_errors, max_cost_usd, model or {}, execution or {})
+    return asyncio.run(_guarded(work, folder))
 
 
 async def _guarded(work: Any, folder: Path) -> Any:
@@ -130,25 +137,24 @@ async def _guarded(work: Any, folder: Path) -> Any:
 
 
 async def _start(
-    config: RunConfig, agent: str, out: Path, run_id: str, progress: Progress, environment: Mapping[str, str]
+    config: RunConfig, agent: str, out: Path, run_id: str, progress: Progress, model: Mapping[str, Any]
 ) -> dict[str, Any]:
     if (out / "manifest.json").exists():
         raise ConfigError(f"{out} already holds a run; finish it with: traderbench resume {out}")
     if out.exists() and not out.is_dir():
         raise ConfigError(f"--out {out}: this is a file; name a new or empty folder")
-    _check_agent(config, agent, environment)
+    settings = model_settings.resolve(model, os.environ, config.limits) if agent == model_settings.AGENT else None
+    _check_agent(config, agent, settings)
     if run_folder.is_open(out):
         progress.stage(f"{out} can be listed by other users; the files of the run in it are yours alone")
     progress.stage(f"drawing tasks of {config.name}, seed {config.sampling.seed}, for the run folder {out}")
     cases = build.checked_cases(config)
-    async with _set_up(config, agent, progress, environment) as setup:
+    async with _set_up(config, agent, progress, settings) as setup:
         made = build.plan(config, agent_digest=setup.agent.digest, cases=cases)
-        described = {
-            "spec": agent,
-            "name": setup.agent.name,
-            "digest": setup.agent.digest,
-            "environment": dict(environment),
-        }
+        described: dict[str, Any] = {"spec": agent, "name": setup.agent.name, "digest": setup.agent.digest}
+        if settings:
+            described |= {"settings": settings.record(), "description": services.description_of(setup.agent)}
+            progress.stage(f"the agent says: {described['description']}")
         manifest = build.manifest(made, run_id=run_id, agent=described, sandbox_tier=setup.sandbox_tier)
         with Store.create(out, manifest) as store:
             return await _play_and_report(made, store, setup, progress)
@@ -160,6 +166,7 @@ async def _resume(
     progress: Progress,
     retry_errors: bool,
     max_cost_usd: float | None,
+    model: Mapping[str, Any],
     execution: Mapping[str, Any],
 ) -> dict[str, Any]:
     with Store.open(folder) as store, build.working_directory(store.manifest()):
@@ -175,19 +182,36 @@ async def _resume(
             config = config.model_copy(update={"limits": limits})
         if stop := _budget(config.limits.max_cost_usd, store).exhausted():
             raise BudgetSpent(f"{stop}; go on with: {_way_on(store, stop, retry=retry_errors)}")
-        spec, environment = agent or manifest["agent"]["spec"], manifest["agent"].get("environment", {})
-        _check_agent(config, spec, environment)
-        async with _set_up(config, spec, progress, environment) as setup:
+        spec = agent or manifest["agent"]["spec"]
+        settings = _stored_settings(manifest, spec, model, config.limits)
+        _check_agent(config, spec, settings)
+        async with _set_up(config, spec, progress, settings) as setup:
             progress.stage("drawing tasks")
             made = build.plan(config, agent_digest=setup.agent.digest)
             refuse_changes(manifest, made, setup.agent)
             return await _play_and_report(made, store, setup, progress, retried)
 
 
-def _check_agent(config: RunConfig, agent: str, environment: Mapping[str, str]) -> None:
+def _check_agent(config: RunConfig, agent: str, settings: ModelSettings | None) -> None:
     """Refuse what cannot go well, before anything is drawn or started."""
-    services.check_agent(agent, environment)
-    budget.refuse_unmetered(config.limits, agent, environment)
+    services.check_agent(agent)
+    if settings is not None:
+        budget.refuse_unmetered(config.limits, settings)
+
+
+def _stored_settings(
+    manifest: Mapping[str, Any], agent: str, moved: Mapping[str, Any], limits: LimitsConfig
+) -> ModelSettings | None:
+    """Return the settings with which a stored run's model goes on."""
+    if agent != model_settings.AGENT:
+        if moved:
+            flag = f"--{next(iter(moved)).replace('_', '-')}"
+            raise ConfigError(f"{flag} is for --agent {model_settings.AGENT}, got --agent {agent}")
+        return None
+    record = manifest["agent"].get("settings")
+    if record is None:
+        raise ConfigError("the run cannot be resumed: its manifest does not say with which model it began")
+    return model_settings.stored(record, moved, limits)
 
 
 def refuse_changes(manifest: dict[str, Any], made: Plan, agent: agent_client.Agent) -> None:
@@ -213,12 +237,12 @@ def new_run_id(config: RunConfig) -> str:
 
 @contextlib.asynccontextmanager
 async def _set_up(
-    config: RunConfig, agent: str, progress: Progress, environment: Mapping[str, str]
+    config: RunConfig, agent: str, progress: Progress, model: ModelSettings | None
 ) -> AsyncIterator[Setup]:
     """Bring up the agent, then the tool servers; take them down in reverse."""
     async with contextlib.AsyncExitStack() as stack:
         progress.stage(f"connecting to the agent {agent}{services.told_about(agent)}")
-        connected, url = await stack.enter_async_context(services.connected_agent(agent, environment))
+        connected, url = await stack.enter_async_context(services.connected_agent(agent, model, config.limits))
         settings = services.reachable(config.execution, url)
         progress.stage(f"starting the MCP servers ({settings.backend} backend)")
         tools, tier = stack.enter_context(services.tool_servers(settings))
@@ -303,6 +327,7 @@ def _backend(made: Plan, setup: Setup) -> Iterator[Backend]:
         run_id=run_id,
         agent_url=setup.agent_url,
         agent_digest=setup.agent.digest,
+        agent_token=setup.agent.token if isinstance(setup.agent, agent_client.A2AAgent) else None,
         tools=setup.tools,
         workers=min(RAY_WORKERS, made.config.execution.concurrency),
     )

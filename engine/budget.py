@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from engine import spending
 from engine.config import LimitsConfig
 from engine.errors import ConfigError, RunIncomplete
-
-PRICES = ("OPENAI_INPUT_PRICE", "OPENAI_OUTPUT_PRICE")
+from engine.model_settings import ModelSettings
 
 
 class BudgetSpent(RunIncomplete):
@@ -50,12 +48,12 @@ class Budget:
         )
 
 
-def refuse_unmetered(limits: LimitsConfig, agent: str, environment: Mapping[str, str]) -> None:
+def refuse_unmetered(limits: LimitsConfig, model: ModelSettings) -> None:
     """Refuse limits in dollars for the language model without prices: they would never be met."""
     named = [name for name in ("max_cost_usd", "max_task_cost_usd") if getattr(limits, name) is not None]
-    missing = [name for name in PRICES if not {**os.environ, **environment}.get(name)]
-    if agent == "builtin:llm" and named and missing:
+    if named and not model.is_priced:
         raise ConfigError(
-            f"limits.{named[0]}: the prices of builtin:llm are unknown, so that this limit cannot be kept; set "
-            f"{' and '.join(missing)} (US dollars per million tokens), or limit max_tokens"
+            f"limits.{named[0]}: the prices of builtin:llm are unknown, so that this limit cannot be kept; give "
+            "--input-price and --output-price (US dollars per million tokens), or set OPENAI_INPUT_PRICE and "
+            "OPENAI_OUTPUT_PRICE, or limit max_tokens"
         )

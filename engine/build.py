@@ -14,10 +14,12 @@ from typing import Any
 
 from engine import __version__
 from engine.config import RunConfig
+from engine.date_order import is_dated
 from engine.errors import ConfigError
 from engine.execute import Limits
 from engine.sampling import data_hash, derive_seed, draw
 from engine.score import redistribute
+from engine.shards import positions
 from engine.store import SCHEMA_WITH_LOG, digest
 from evaluators import registry
 from evaluators.contract import Case, Task
@@ -28,7 +30,10 @@ PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "pandas", "ray", "a2a-sdk", "mcp"
 
 @dataclass(frozen=True)
 class Cell:
-    """One task of a run with its place, its identity and what the agent is told to call it."""
+    """One task of a run with its place, its identity and what the agent is told to call it.
+
+    ``position`` is the place in the undivided run, of which a shard holds a part.
+    """
 
     position: int
     key: str
@@ -55,9 +60,13 @@ class Plan:
     data_hashes: dict[str, str]
     versions: dict[str, str]
 
+    def cell_at(self, position: int) -> Cell:
+        """Return the cell with this place in the undivided run."""
+        return next(cell for cell in self.cells if cell.position == position)
+
 
 def checked_cases(config: RunConfig) -> list[Case]:
-    """Draw the cases; refuse, before anything is started, a run that could not be added up afterwards."""
+    """Draw the cases of the undivided run; refuse, before anything is started, what could not be added up."""
     cases = draw(config)
     if not cases:
         limits = ", ".join(f"{entry.type} {entry.limit}" for entry in config.datasets)
@@ -76,7 +85,11 @@ def checked_cases(config: RunConfig) -> list[Case]:
 
 
 def plan(config: RunConfig, *, agent_digest: str, cases: Sequence[Case] | None = None) -> Plan:
-    """Draw the cases, unless they are given, and name the cells. Only the keys depend on the agent, never the tasks."""
+    """Name the cells of the run, or of its shard; the undivided run's cases are drawn unless they are given.
+
+    Only the keys depend on the agent, never the tasks.
+    """
+    drawn = checked_cases(config) if cases is None else cases
     data_hashes = {}
     for position, entry in enumerate(config.datasets):
         name = f"{entry.type}@{registry.get(entry.type).version}:{digest(entry.options())[:12]}"
@@ -84,7 +97,8 @@ def plan(config: RunConfig, *, agent_digest: str, cases: Sequence[Case] | None =
     versions = package_versions()
     seed = config.sampling.seed
     cells = []
-    for position, case in enumerate(checked_cases(config) if cases is None else cases):
+    for position in positions(drawn, config.sampling.shard):
+        case = drawn[position]
         task_id = case.task.task_id
         key = digest(
             {
@@ -161,6 +175,7 @@ def manifest(made: Plan, *, run_id: str, agent: dict[str, Any], sandbox_tier: st
                 "dataset": cell.case.task.dataset,
                 "category": cell.case.task.category,
                 "family": cell.case.task.family,
+                "dated": is_dated(cell.case.task),
             }
             for cell in made.cells
         ],

@@ -62,6 +62,19 @@ class DatasetConfig(Record):
         return self.model_dump(mode="json", exclude_none=True, exclude=set(SELECTION_KEYS))
 
 
+class ShardConfig(Record):
+    """Which part of the run's tasks is played: shard ``index``, from 1, of ``count`` (``engine.shards``)."""
+
+    index: Annotated[int, Field(ge=1)]
+    count: Annotated[int, Field(ge=1)]
+
+    @model_validator(mode="after")
+    def _is_one_of_them(self) -> ShardConfig:
+        if self.index > self.count:
+            raise ValueError(f"index must be at most count, which is {self.count}, got {self.index}")
+        return self
+
+
 class SamplingConfig(Record):
     """Which of the drawn tasks are played; ``seed_drawn`` is set by ``--seed random``."""
 
@@ -69,6 +82,7 @@ class SamplingConfig(Record):
     total_limit: Annotated[int, Field(ge=1)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 42
     seed_drawn: bool = False
+    shard: ShardConfig | None = None
 
 
 class LimitsConfig(Record):

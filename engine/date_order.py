@@ -12,10 +12,13 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import date
+from typing import TYPE_CHECKING
 
-from engine.build import Cell
 from evaluators.contract import Task
 from mcp_servers.catalog import SERVERS
+
+if TYPE_CHECKING:
+    from engine.build import Cell
 
 
 def is_dated(task: Task) -> bool:

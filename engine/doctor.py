@@ -147,11 +147,13 @@ def _browser() -> Check:
 
 
 async def _agent(address: str) -> Check:
+    from engine import agent_token
     from engine.agent_client import AgentFailure, connect
+    from engine.errors import ConfigError
 
     try:
-        agent = await connect(address)
-    except AgentFailure as error:
+        agent = await connect(address, token=agent_token.given())
+    except (AgentFailure, ConfigError) as error:
         return Check("agent", "error", f"{address}: {error}")
     try:
         return Check("agent", "ok", f"{agent.name}, A2A {agent.version}, card sha256 {agent.digest[:16]}")

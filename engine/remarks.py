@@ -11,7 +11,10 @@ from engine.spending import dollars, in_words
 
 def remarks(result: dict[str, Any]) -> list[str]:
     """Return the sentences that go with a run's summary; none where there is nothing to say."""
-    said = [_broken(result, state, words) for state, words in _ERRORS.items() if result["errors"][state]]
+    said = []
+    if shard := result["shard"]:
+        said.append(f"shard {shard['index']} of {shard['count']}: traderbench merge puts the table of the run together")
+    said += [_broken(result, state, words) for state, words in _ERRORS.items() if result["errors"][state]]
     if result["retried"]:
         number = tasks(result["retried"])
         said.append(f"{number} played again after an error of transport, on request (resume --retry-errors)")

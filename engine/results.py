@@ -78,7 +78,9 @@ def summary(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict
         "config": manifest["config"]["name"],
         "seed": manifest["seed"],
         "seed_source": seed_source(manifest),
+        "shard": manifest["config"].get("sampling", {}).get("shard"),
         "agent": manifest["agent"]["name"],
+        "model": model_settings(manifest),
         "overall": _numbers(overall),
         "sections": {name: _numbers(score) | {"weight": score.weight} for name, score in sections.items()},
         "tasks": [
@@ -113,6 +115,12 @@ def summary(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict
         "budget_usd": manifest["config"].get("limits", {}).get("max_cost_usd"),
         **total([attempt["usage"] for attempt in attempts_of(record)] for record in records),
     }
+
+
+def model_settings(manifest: dict[str, Any]) -> dict[str, Any] | None:
+    """Return with which settings the language model of a stored run played; the address of its API is not told."""
+    settings = manifest["agent"].get("settings")
+    return settings and {name: value for name, value in settings.items() if name != "base_url"}
 
 
 def _attempts(record: dict[str, Any]) -> dict[str, Any]:

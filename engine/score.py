@@ -101,7 +101,9 @@ def summarize(
     """Return the overall score and the section scores of a run's task records."""
     groups = {section: [r for r in records if r["section"] == section] for section in SECTIONS}
     active = [section for section in SECTIONS if groups[section]]
-    planned = redistribute(weights, active)
+    # a shard may hold nothing but sections without weight: it has no overall score
+    weighty = any(weights.get(section, 0.0) > 0.0 for section in active)
+    planned = redistribute(weights, active) if weighty else dict.fromkeys(active, 0.0)
     having = [section for section in active if planned[section] > 0.0 and any(map(_is_scored, groups[section]))]
     share = redistribute(weights, having) if having else {}
     sections = {section: _section(section, groups[section], share.get(section, 0.0)) for section in active}
@@ -116,7 +118,9 @@ def summarize(
         passed=sum(item.passed for item in sections.values()),
         bounds=(
             math.fsum(planned[section] * item.bounds[0] for section, item in sections.items()),
-            math.fsum(planned[section] * item.bounds[1] for section, item in sections.items()),
+            math.fsum(planned[section] * item.bounds[1] for section, item in sections.items())
+            if weighty
+            else FULL_MARKS,
         ),
     )
     return overall, sections

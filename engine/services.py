@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import os
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from typing import Literal
 
-from engine import agent_client, builtin_agents
-from engine.config import ExecutionConfig, nearest
+from engine import agent_client, agent_token, builtin_agents
+from engine.agent_failure import printable
+from engine.config import ExecutionConfig, LimitsConfig, nearest
 from engine.errors import AgentUnreachable, ConfigError, ServiceUnavailable
+from engine.model_settings import ModelSettings
 from engine.oracle import Oracle
 from engine.tool_access import ToolAccess
 from mcp_servers import addresses
@@ -21,13 +22,13 @@ BUILTIN = "builtin:"
 
 @contextlib.asynccontextmanager
 async def connected_agent(
-    spec: str, environment: Mapping[str, str] | None = None
+    spec: str, model: ModelSettings | None = None, limits: LimitsConfig | None = None
 ) -> AsyncIterator[tuple[agent_client.Agent, str]]:
     """Yield the agent that ``spec`` names and the address workers reach it at.
 
     ``spec`` is a URL, ``builtin:NAME`` (a program of ours, started for the run and ended with it) or
-    ``builtin:oracle`` (the in-process oracle, whose address is its name). ``environment`` is given to a builtin besides
-    what it inherits.
+    ``builtin:oracle`` (the in-process oracle, whose address is its name). ``model`` and ``limits`` are the
+    settings of the language model and how long its answers are waited for.
 
     Raises
     ------
@@ -42,12 +43,14 @@ async def connected_agent(
     try:
         async with contextlib.AsyncExitStack() as stack:
             if spec.startswith(BUILTIN):
-                check_agent(spec, environment)
-                running = await stack.enter_async_context(builtin_agents.start(spec, env=environment))
+                check_agent(spec)
+                settings = model.arguments(limits or LimitsConfig()) if model else ()
+                program = builtin_agents.start(spec, env=model.environment() if model else None, arguments=settings)
+                running = await stack.enter_async_context(program)
                 agent: agent_client.Agent = running
                 url = running.url
             else:
-                connected = await agent_client.connect(spec)
+                connected = await agent_client.connect(spec, token=agent_token.given())
                 stack.push_async_callback(connected.close)
                 agent, url = connected, spec
             yield agent, url
@@ -55,13 +58,13 @@ async def connected_agent(
         raise AgentUnreachable(f"--agent {spec}: {error}") from error
 
 
-def check_agent(spec: str, environment: Mapping[str, str] | None = None) -> None:
-    """Refuse an impossible address, an unknown builtin, and the language model without its name or an endpoint.
+def check_agent(spec: str) -> None:
+    """Refuse an impossible address and an unknown builtin.
 
     Raises
     ------
     ConfigError
-        Naming what is wrong or missing. Whether somebody is at an address is not looked at.
+        Naming what is wrong. Whether somebody is at an address is not looked at.
     """
     names = ("oracle", *builtin_agents.BUILTIN_AGENTS)
     if not spec.startswith(BUILTIN):
@@ -71,16 +74,17 @@ def check_agent(spec: str, environment: Mapping[str, str] | None = None) -> None
             meant = f"{BUILTIN}{spec}" if spec in names else f"http://{spec}"
             hint = "" if "://" in spec else f" (did you mean {meant!r}?)"
             raise ConfigError(f"--agent: {error}{hint}") from error
+        agent_token.given()
         return
-    name, given = spec.removeprefix(BUILTIN), {**os.environ, **(environment or {})}
+    name = spec.removeprefix(BUILTIN)
     if name not in names:
         raise ConfigError(f"--agent builtin:{name}: unknown agent{nearest(name, names)}; available: {', '.join(names)}")
-    if name == "llm" and not given.get("OPENAI_MODEL"):
-        raise ConfigError("--agent builtin:llm: no model is named; give --model NAME, or set OPENAI_MODEL")
-    if name == "llm" and not (given.get("OPENAI_API_KEY") or given.get("OPENAI_BASE_URL")):
-        raise ConfigError(
-            "--agent builtin:llm: set OPENAI_API_KEY, or --base-url (OPENAI_BASE_URL) for a model of your own"
-        )
+
+
+def description_of(agent: agent_client.Agent) -> str:
+    """Return what an agent's card says about it, in one line."""
+    card = agent.card if isinstance(agent, agent_client.A2AAgent) else {}
+    return " ".join(printable(str(card.get("description", ""))).split())[:1000]
 
 
 def told_about(spec: str) -> str:

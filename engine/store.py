@@ -214,7 +214,9 @@ class Store:
             raise StoreCorrupt(f"{self.folder / MANIFEST} does not hold a JSON object")
         return value
 
-    def commit(self, *, key: str, position: int, record: dict[str, Any], over: str | None = None) -> bool:
+    def commit(
+        self, *, key: str, position: int, record: dict[str, Any], over: str | None = None, at: float | None = None
+    ) -> bool:
         """Make one attempt durable; return whether it became the cell's result.
 
         An attempt whose state is ``infra_unavailable`` is kept but does not fill the cell, so that resume tries again.
@@ -224,11 +226,13 @@ class Store:
         over
             Name of the result, as :meth:`retriable` told it, that this attempt replaces: a retry on request. Where
             another result stands in the cell by then, that one stays. The replaced one stays among the attempts.
+        at
+            When it was acknowledged, in seconds since the epoch; None: now.
         """
         with run_folder.writing(self.folder, f"mend that, then: traderbench resume {self.folder}"):
             blob = self._put_blob(record)
             state, reason, task_id = record["state"], record["reason"], record["task_id"]
-            commit = Commit(key, position, task_id, state, reason, blob, over, time.time())
+            commit = Commit(key, position, task_id, state, reason, blob, over, time.time() if at is None else at)
             if self._log is None:
                 return self._apply(commit)
             self._log.add(commit)
@@ -293,6 +297,11 @@ class Store:
         """Yield the result of each finished cell, in playing order."""
         for blob, task_id in self._query("SELECT blob, task_id FROM cells ORDER BY position"):
             yield self._record_of(blob, task_id)
+
+    def history(self) -> Iterator[tuple[Commit, dict[str, Any]]]:
+        """Yield every acknowledged attempt with its record, in the order of the acknowledgements."""
+        for commit in [] if self._log is None else self._log.commits:
+            yield commit, self._get_blob(commit.blob)
 
     def tried(self) -> set[str]:
         """Return the keys of the cells with an attempt."""

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mcp_servers import access, addresses, caller
+from mcp_servers import access, addresses, bearer, caller
 from mcp_servers.access import Grant
 from mcp_servers.addresses import LOOPBACK
 from mcp_servers.arrival import Arrival, Pulse
@@ -24,6 +24,7 @@ from mcp_servers.turns import CALLS_PER_TASK, Turns
 
 ARRIVAL = "traderbench.arrival"
 MCP_PATH = "/mcp"
+PLACES = f"/t/<token>{MCP_PATH}, and at {MCP_PATH} with the header Authorization: Bearer <token>"
 
 
 class Recorder:
@@ -111,9 +112,9 @@ def _error_of(result: Any) -> str | None:
 class Gate:
     """ASGI middleware: resolves the token of the path, answers ``/health``, passes ``/mcp`` on.
 
-    ``/t/<token>/mcp`` is served under the token's grant, where that names this server and until the harness closes the
-    task. Plain ``/mcp`` is served under ``standalone``, and refused when that is None. The harness has a way of its
-    own (:mod:`mcp_servers.harness_channel`).
+    ``/t/<token>/mcp``, or ``/mcp`` with the token as a bearer's, is served under the token's grant, where that names
+    this server and until the harness closes the task. Plain ``/mcp`` without a token is served under ``standalone``,
+    and refused when that is None. The harness has a way of its own (:mod:`mcp_servers.harness_channel`).
     """
 
     def __init__(
@@ -153,15 +154,18 @@ class Gate:
         headers = Headers(scope=scope)
         if refused := addresses.refusal(headers.get("host", ""), headers.get("origin", ""), self.names):
             return JSONResponse({"error": refused[1]}, status_code=refused[0])
-        if path == MCP_PATH and self.standalone is not None:
-            return self._mcp(scope, self.standalone)
-        token, _, verb = path.removeprefix("/t/").partition("/")
-        if not path.startswith("/t/") or verb != "mcp":
-            return JSONResponse({"error": f"no such path; MCP is served at /t/<token>{MCP_PATH}"}, status_code=404)
+        in_path, _, verb = path.removeprefix("/t/").partition("/")
+        if path != MCP_PATH and not (path.startswith("/t/") and verb == "mcp"):
+            return JSONResponse({"error": f"no such path; MCP is served at {PLACES}"}, status_code=404)
         try:
+            token = bearer.token(None if path == MCP_PATH else in_path, headers.getlist("authorization"))
+            if token is None and self.standalone is not None:
+                return self._mcp(scope, self.standalone)
+            if token is None:
+                raise access.InvalidToken(f"no token; MCP is served at {PLACES}")
             grant = access.verify(token, self.key)
         except access.InvalidToken as error:
-            return JSONResponse({"error": str(error)}, status_code=401)
+            return JSONResponse({"error": str(error)}, status_code=401, headers={"WWW-Authenticate": bearer.SCHEME})
         if not grant.admits(self.server_name):
             said = f"the task {grant.task_id} does not use the {self.server_name} server"
             return JSONResponse({"error": said}, status_code=403)
@@ -171,6 +175,8 @@ class Gate:
 
     def _mcp(self, scope: Scope, grant: Grant) -> ASGIApp:
         scope[GRANT] = grant
+        # the token goes no further than this
+        scope["headers"] = [(name, value) for name, value in scope["headers"] if name != b"authorization"]
         scope["path"] = MCP_PATH
         scope["raw_path"] = MCP_PATH.encode()
         return self.app

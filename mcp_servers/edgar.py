@@ -78,7 +78,7 @@ class Statement(BaseModel):
     line_item: list[str]
     concept: list[str]
     value: list[float] = Field(description="In `unit`, never scaled")
-    unit: list[str]
+    unit: list[str] = Field(description="USD, USD/shares or shares")
     accession: list[str]
     filed: list[date]
     not_reported: list[str] = Field(description="Line items without a known figure for this period")
@@ -199,7 +199,10 @@ class EdgarTools:
             Field(description="latest: last known restatement; original: as first filed; all: every filed value"),
         ] = "latest",
     ) -> FactColumns:
-        """Return reported figures of one line item, each with the filing that it stands in."""
+        """Return reported figures of one line item, each with the filing that it stands in.
+
+        Values are in their `unit` (USD, USD/shares or shares), never scaled.
+        """
         company = _company(self._lake.companies, ticker)
         if fiscal_year is not None:
             _require_begun_to_be_known(company, fiscal_year, fiscal_period or "Q1")
@@ -224,7 +227,10 @@ class EdgarTools:
             Literal["latest", "original"], Field(description="latest known restatement, or as first filed")
         ] = "latest",
     ) -> Statement:
-        """Return the main lines of one financial statement of one period."""
+        """Return the main lines of one financial statement of one period.
+
+        Values are in their `unit` (USD, USD/shares or shares), never scaled.
+        """
         company = _company(self._lake.companies, ticker)
         _require_begun_to_be_known(company, fiscal_year, fiscal_period)
         facts = self._known(company)

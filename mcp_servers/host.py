@@ -6,9 +6,9 @@ import asyncio
 import importlib
 import resource
 import socket
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,20 +16,21 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from starlette.types import ASGIApp
 
-from mcp_servers import access, caller
+from mcp_servers import access, ending
+from mcp_servers.access import Grant
+from mcp_servers.addresses import LOOPBACK
 from mcp_servers.app import build_app
 from mcp_servers.call_log import CallLog
 from mcp_servers.catalog import SERVERS, ServerSpec, spec_of
 from mcp_servers.connections import GuardedProtocol
 from mcp_servers.embedded import run_together
 from mcp_servers.harness_channel import HarnessChannel, Watched
-from mcp_servers.setting import Setting, bind
+from mcp_servers.setting import ServerStartError, Setting, bind
 from mcp_servers.warm_up import WarmUp
 
 if TYPE_CHECKING:
-    from mcp.server import MCPServer
-
     from lake.sample import Lake
+    from mcp_servers.toolset import ToolServer
 
 
 def allow_many_connections() -> None:
@@ -38,7 +39,7 @@ def allow_many_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def build(spec: ServerSpec, *, state_dir: Path | None = None, lake: Lake | None = None) -> MCPServer:
+def build(spec: ServerSpec, *, state_dir: Path | None = None, lake: Lake | None = None) -> ToolServer:
     """Return the MCP server of ``spec``.
 
     Parameters
@@ -52,7 +53,7 @@ def build(spec: ServerSpec, *, state_dir: Path | None = None, lake: Lake | None 
     arguments: dict[str, Any] = {"state_dir": state_dir} if spec.keeps_state else {}
     if lake is not None:
         arguments["lake"] = lake
-    server: MCPServer = module.build_server(**arguments)
+    server: ToolServer = module.build_server(**arguments)
     return server
 
 
@@ -158,59 +159,60 @@ def describe_servers() -> list[dict[str, Any]]:
 
 
 def serve(
-    name: str,
+    names: Sequence[str],
     *,
-    host: str = "127.0.0.1",
+    grant: Grant,
+    host: str = LOOPBACK[0],
     port: int | None = None,
-    as_of: date | None = None,
-    key: bytes | None = None,
-    live_folder: Path | None = None,
+    lakes: Mapping[str, Lake] | None = None,
     allowed_hosts: tuple[str, ...] = (),
 ) -> None:
-    """Run one server alone until interrupted (``traderbench mcp serve NAME``).
+    """Run servers alone until interrupted (``traderbench mcp serve NAME``); a line tells the address of each.
 
     Parameters
     ----------
-    name
-        Key of the catalogue.
+    names
+        Keys of the catalogue. Of several, those that cannot run on this machine are told and left out.
+    grant
+        Date, seed and limit of calls to plain ``/mcp``.
     host, port
-        Address; the port of the catalogue by default.
-    as_of
-        Simulation date of calls to plain ``/mcp``; today by default.
-    key
-        Signing key of a run whose tokens are accepted too; a fresh one by default.
-    live_folder
-        For ``edgar``: serve live figures of every company that files with the SEC, kept in this folder. The SEC wants
-        a contact in the environment variable ``TRADERBENCH_SEC_CONTACT``.
+        Address; a port is for one server, and the ports of the catalogue are the default.
+    lakes
+        Data by server, where it is not the embedded sample (:func:`live_lake`).
     allowed_hosts
-        Names by which requests may address the server, besides loopback and IP addresses.
+        Names by which requests may address the servers, besides loopback and IP addresses.
 
     Raises
     ------
     ServerStartError
-        The port is busy.
-    ValueError
-        Unknown name, or a server without live data.
+        A port is busy, or none of the servers can run here.
     """
-    spec = spec_of(name)
-    lake = None if live_folder is None else _live_lake(name, live_folder)
-    listener = bind(host, spec.port if port is None else port, name=name)
-    setting = Setting(
-        host=host,
-        key=key or access.new_key(),
-        standalone=caller.standalone_grant(as_of),
-        allowed_hosts=allowed_hosts,
-    )
-    warming = WarmUp([name])
-    config = web_config(name, setting, lake=lake, is_warm=partial(warming.is_done, name))
+    setting = Setting(host=host, key=access.new_key(), standalone=grant, allowed_hosts=allowed_hosts)
+    warming = WarmUp(names)
+    configs, unavailable = {}, {}
+    for name in names:
+        try:
+            lake = (lakes or {}).get(name)
+            configs[name] = web_config(name, setting, lake=lake, is_warm=partial(warming.is_done, name))
+        except Exception as error:
+            unavailable[name] = f"the {name} server cannot run here: {error}"
+    if not configs:
+        raise ServerStartError("; ".join(unavailable.values()))
+    listeners = {name: bind(host, spec_of(name).port if port is None else port, name=name) for name in configs}
+    ending.on_signals()
     warming.start()
-    print(f"{spec.title} MCP server: http://{host}:{listener.getsockname()[1]}/mcp", flush=True)
-    uvicorn.Server(config).run(sockets=[listener])
+    for name, listener in listeners.items():
+        print(f"{spec_of(name).title} MCP server: http://{host}:{listener.getsockname()[1]}/mcp", flush=True)
+    for line in unavailable.values():
+        print(line, file=sys.stderr)
+    asyncio.run(run_together(configs, listeners))
 
 
-def _live_lake(name: str, folder: Path) -> Lake:
-    if name != "edgar":
-        raise ValueError(f"the {name} server has no live data; edgar has")
+def live_lake(folder: Path) -> Lake:
+    """Return live figures of every company that files with the SEC, kept in ``folder``, for ``edgar``.
+
+    The SEC wants a contact in the environment variable ``TRADERBENCH_SEC_CONTACT``; without it ``ValueError``.
+    """
     from lake import sec
 
     return sec.live(sec.SecClient(folder))

@@ -66,7 +66,7 @@ class OptionsChain(BaseModel):
 class OptionPrice(BaseModel):
     """Black-Scholes-Merton value of one European option, per unit of the underlying."""
 
-    price: float
+    price: float = Field(description="In the currency of the spot")
     delta: float = Field(description="Per 1.00 of spot")
     gamma: float = Field(description="Delta change per 1.00 of spot")
     theta: float = Field(description="Per year of time passing")
@@ -93,7 +93,7 @@ class Surface(BaseModel):
     expirations: list[date]
     time_to_expiry: list[float] = Field(description="Years")
     at_the_money_volatility: list[float] = Field(description="At the strike next to the spot, per year, decimal")
-    strikes: list[list[float]]
+    strikes: list[list[float]] = Field(description="USD")
     implied_volatility: list[list[float]] = Field(description="Per year, decimal")
     source: str
 
@@ -101,7 +101,7 @@ class Surface(BaseModel):
 class StrategyLeg(BaseModel):
     """One leg of a strategy."""
 
-    option_type: Literal["call", "put", "stock"]
+    option_type: Literal["call", "put", "stock"] = Field(description="call, put or stock")
     quantity: float = Field(
         description="Contracts (options) or shares (stock); > 0 bought, < 0 sold", allow_inf_nan=False
     )
@@ -169,8 +169,9 @@ def calculate_option_price(
 ) -> OptionPrice:
     """Price a European option (Black-Scholes-Merton) and return all its Greeks.
 
-    Theta is per year (theta_per_day per calendar day); vega and rho are per 1.00 (vega_per_point, rho_per_point per
-    percentage point).
+    All are per unit of the underlying. Delta and gamma are per 1.00 of spot, theta is per year (theta_per_day per
+    calendar day), vega and rho are per 1.00 of volatility and of rate (vega_per_point, rho_per_point per percentage
+    point).
     """
     from pricing import black_scholes
 
@@ -208,7 +209,7 @@ def calculate_implied_volatility(
     option_type: OptionType,
     dividend_yield: DividendYield = 0.0,
 ) -> Implied:
-    """Find the volatility that an option price implies."""
+    """Find the volatility that an option price implies: per year, as a decimal (0.25 is 25%)."""
     from pricing import implied_volatility
 
     answer = implied_volatility.solve(
@@ -237,7 +238,8 @@ def analyze_strategy(
 ) -> StrategyAnalysis:
     """Analyze a multi-leg strategy: maximum profit and loss, breakevens, probability of profit, net Greeks.
 
-    Theta is per year, vega and rho are per 1.00.
+    Amounts are USD for the whole position, a probability is 0 to 1. Delta is equivalent shares, gamma its change per
+    1.00 of spot; theta is per year, vega per 1.00 of volatility, rho per 1.00 of rate.
     """
     from pricing import strategy
 
@@ -292,7 +294,8 @@ class ChainTools:
     ) -> OptionsChain:
         """Return calls and puts of one expiration on the simulation date: quotes, implied volatility, Greeks.
 
-        Theta is per year, vega per 1.00 of volatility.
+        Prices are USD a share (a contract is 100 shares), times years, rates and volatilities decimals per year. Gamma
+        is per 1.00 of spot, theta per year, vega per 1.00 of volatility.
         """
         chain = self._chain(ticker)
         row = _expiration_row(chain, expiration or chain.expirations[0])
@@ -321,7 +324,10 @@ class ChainTools:
         )
 
     def get_iv_surface(self, ticker: Ticker) -> Surface:
-        """Return the implied volatility surface of a ticker on the simulation date."""
+        """Return the implied volatility surface of a ticker on the simulation date.
+
+        Volatilities and the rate are decimals per year, times years, spot and strikes USD.
+        """
         chain = self._chain(ticker)
         nearest = [int(abs(strikes - chain.spot).argmin()) for strikes in chain.strikes]
         return Surface(

@@ -154,7 +154,10 @@ class ServerProcess:
                     self._close_pipes(self._child)
                     self._child = self._spawn(self.ports, self.channel_port)
                 self._wait_ready(self._child)
-            except (ServerStartError, OSError):
+            # Reading from a pipe that close() took away meanwhile is a ValueError.
+            except (ServerStartError, OSError, ValueError):
+                if self._closing.is_set():
+                    return
                 failed += 1
                 self._closing.wait(FAILED_START_PAUSE_S)
             else:

@@ -36,7 +36,7 @@ Change = Annotated[float, Field(allow_inf_nan=False)]
 class Position(BaseModel):
     """A position in shares or in one option series."""
 
-    option_type: Literal["call", "put", "stock"]
+    option_type: Literal["call", "put", "stock"] = Field(description="call, put or stock")
     quantity: float = Field(description="Contracts or shares; > 0 long, < 0 short", allow_inf_nan=False)
     spot: float = Field(description="Price of the underlying, USD", gt=0, allow_inf_nan=False)
     strike: float | None = Field(default=None, description="Options only, USD", gt=0, allow_inf_nan=False)
@@ -75,7 +75,7 @@ class RiskEstimate(BaseModel):
     confidence: float
     observations: int
     horizon_periods: float
-    value_at_risk: float = Field(description="In the unit of the portfolio value times return; loss positive")
+    value_at_risk: float = Field(description="USD, or the unit of the portfolio value; loss positive")
     expected_shortfall: float = Field(description="Mean loss beyond the value at risk")
     standard_error: float | None = Field(description="Of value_at_risk; null where a closed form has none")
 
@@ -83,7 +83,7 @@ class RiskEstimate(BaseModel):
 class StressScenario(BaseModel):
     """One shock, applied at once."""
 
-    name: str
+    name: str = Field(description="Your name of the scenario; the answer repeats it")
     spot_change: float = Field(default=0.0, description="Relative: -0.20 is a fall of 20%", ge=-1, le=1)
     volatility_change: float = Field(default=0.0, description="Absolute: 0.10 is ten points", ge=-2, le=2)
     rate_change: float = Field(default=0.0, description="Absolute: 0.01 is 100 basis points", ge=-MAX_RATE, le=MAX_RATE)
@@ -93,7 +93,7 @@ class StressScenario(BaseModel):
 class Portfolio(BaseModel):
     """Positions and the rates they are priced with."""
 
-    positions: list[Position] = Field(min_length=1, max_length=500)
+    positions: list[Position] = Field(description="At least one position", min_length=1, max_length=500)
     rate: Rate = 0.0
     dividend_yield: Rate = 0.0
 
@@ -104,7 +104,7 @@ class StressResult(BaseModel):
     scenario: list[str]
     profit_and_loss: list[float] = Field(description="USD, profits positive")
     worst_scenario: str
-    worst_profit_and_loss: float
+    worst_profit_and_loss: float = Field(description="USD")
     value: float = Field(description="Market value before the shock, USD")
 
 
@@ -204,7 +204,9 @@ def calculate_portfolio_greeks(
 ) -> PortfolioGreeks:
     """Add up the Greeks (Black-Scholes-Merton) of options and shares.
 
-    Theta is per year (theta_per_day per calendar day); vega and rho are per 1.00 (vega_per_point per point).
+    Values are USD, contract multipliers included. Delta is equivalent shares, gamma its change per 1.00 of spot; theta
+    is per year (theta_per_day per calendar day), vega per 1.00 of volatility (vega_per_point per percentage point), rho
+    per 1.00 of rate.
     """
     import numpy as np
 
@@ -263,7 +265,10 @@ def calculate_var(
         int, Field(description="Periods ahead; > 1 needs parametric or monte_carlo", ge=1, le=1000)
     ] = 1,
 ) -> RiskEstimate:
-    """Value at risk and expected shortfall of a sample of returns. Losses are positive."""
+    """Value at risk and expected shortfall of a sample of returns, in the unit of portfolio_value. Losses are positive.
+
+    With portfolio_value 1 they are fractions; in USD where it is in USD.
+    """
     import numpy as np
 
     from pricing import risk
@@ -305,7 +310,7 @@ def run_stress_test(
         ),
     ] = None,
 ) -> StressResult:
-    """Revalue a portfolio in each scenario, every option priced anew."""
+    """Revalue a portfolio in each scenario, every option priced anew. Values and profits are USD, losses negative."""
     from pricing import risk
 
     _require_option_terms(portfolio.positions)
@@ -344,7 +349,10 @@ def calculate_sharpe_ratio(
     ] = 0.0,
     periods_per_year: PeriodsAYear = 252,
 ) -> Ratio:
-    """Sharpe ratio: mean excess return over its standard deviation (n-1), annualised by the square root of time."""
+    """Sharpe ratio: mean excess return over its standard deviation (n-1), annualised by the square root of time.
+
+    `ratio` is annualised, `per_period` is not; neither has a unit.
+    """
     from pricing import risk
 
     ratio = risk.sharpe_ratio(returns, periods_per_year=periods_per_year, risk_free_rate=risk_free_rate)
@@ -358,7 +366,10 @@ def calculate_sortino_ratio(
     ] = 0.0,
     periods_per_year: PeriodsAYear = 252,
 ) -> Ratio:
-    """Sortino ratio: mean excess over the target, by the root mean square shortfall over all n periods, annualised."""
+    """Sortino ratio: mean excess over the target, by the root mean square shortfall over all n periods, annualised.
+
+    `ratio` is annualised, `per_period` is not; neither has a unit.
+    """
     from pricing import risk
 
     ratio = risk.sortino_ratio(returns, periods_per_year=periods_per_year, target_rate=target_return)
@@ -366,7 +377,7 @@ def calculate_sortino_ratio(
 
 
 def calculate_max_drawdown(returns: Returns) -> Drawdown:
-    """Find the deepest fall from a running maximum of the compounded simple returns."""
+    """Find the deepest fall from a running maximum of the compounded simple returns, as a fraction: 0.2 is 20%."""
     import numpy as np
 
     from pricing import risk
@@ -393,7 +404,10 @@ def attribute_profit_and_loss(
     days_passed: Annotated[float, Field(description="Calendar days", ge=0, le=3650)] = 0.0,
     rate_change: Annotated[float, Field(description="0.01 is 100 basis points", ge=-MAX_RATE, le=MAX_RATE)] = 0.0,
 ) -> ProfitAttribution:
-    """Split a profit by Greek (Taylor terms with the Greeks of the start), and say what they leave unexplained."""
+    """Split a profit by Greek (Taylor terms with the Greeks of the start), and say what they leave unexplained.
+
+    Every part is USD. Theta is given per year, vega per 1.00 of volatility, rho per 1.00 of rate.
+    """
     from pricing import risk
 
     parts = risk.attribution(
@@ -428,7 +442,10 @@ def calculate_portfolio_var(
     horizon_days: Annotated[float, Field(description="Trading days", gt=0, le=252)] = 1.0,
     rate: Rate = 0.0,
 ) -> RiskEstimate:
-    """Monte Carlo value at risk of options and shares in USD, every option priced anew; normal returns, zero drift."""
+    """Monte Carlo value at risk of options and shares, every option priced anew; normal returns, zero drift.
+
+    Losses are positive, in USD; the horizon is in trading days.
+    """
     import jax
     import numpy as np
 

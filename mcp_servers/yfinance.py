@@ -169,7 +169,10 @@ class MarketTools:
             dt.date | None, Field(description="Day of the quote, ISO; default: the simulation date")
         ] = None,
     ) -> Quote:
-        """Return the last daily bar at the close of a date. Look at `days_old`: a quote may be stale."""
+        """Return the last daily bar at the close of a date. Look at `days_old`: a quote may be stale.
+
+        Prices are USD as traded (unadjusted), volumes shares, change_percent percent.
+        """
         day = caller.require_known(date, "date") if date else caller.as_of()
         all_bars, origin = self._known(ticker)
         bars = _between(all_bars, None, day)
@@ -200,7 +203,10 @@ class MarketTools:
             bool, Field(description="Restate prices and volumes in shares of the last day; default: as traded")
         ] = False,
     ) -> History:
-        """Return bars between two dates, both included. A date after the simulation date is refused and recorded."""
+        """Return bars between two dates, both included. A date after the simulation date is refused and recorded.
+
+        Prices are USD, never adjusted for dividends; volumes are shares.
+        """
         last_day = caller.require_known(end, "end") if end else caller.as_of()
         first_day = caller.require_known(start, "start") if start else _a_year_before(last_day)
         if first_day > last_day:
@@ -236,7 +242,10 @@ class MarketTools:
             dt.date | None, Field(description="Last day, ISO, included; default: the simulation date")
         ] = None,
     ) -> Statistics:
-        """Return return, volatility, drawdown, extremes and volume of daily bars, in shares of the last day."""
+        """Return return, volatility, drawdown, extremes and volume of daily bars, in shares of the last day.
+
+        Returns, drawdown and volatility (a year) are fractions: 0.01 is 1%. Prices are USD.
+        """
         last_day = caller.require_known(end, "end") if end else caller.as_of()
         first_day = caller.require_known(start, "start") if start else _a_year_before(last_day)
         all_bars, origin = self._known(ticker)

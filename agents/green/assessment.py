@@ -1,20 +1,32 @@
-"""Carry out an assessment: ``traderbench run`` in a process of its own, so that this server always answers."""
+"""Carry out an assessment: ``traderbench run`` in a process of its own, so that this server always answers.
+
+Assessments share nothing but the machine: each has its process group, its folder, free ports, and tool servers (and
+Ray, where it is asked for) that end with it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
-import tempfile
+import secrets
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from request import Assessment
+from request import Assessment, BadRequest
+
+from engine import agent_process, agent_token
+from engine.errors import ConfigError
+from mcp_servers import scratch
 
 PROGRESS_INTERVAL_S = 5.0
 STOP_TIMEOUT_S = 20.0
+TOKEN_VARIABLE = "TRADERBENCH_GREEN_TOKEN"
+SECRETS = (TOKEN_VARIABLE, agent_token.VARIABLE)
+"""Variables that a run does not get: it has no use for our own token, and the operator's token for agents is not to be
+sent to whatever address a request names."""
 SECTIONS = (
     "knowledge_retrieval",
     "analytical_reasoning",
@@ -38,11 +50,15 @@ async def carry_out(
         Told every few seconds what the run is doing.
     runs
         Folder that run folders are kept in; None keeps none.
+
+    Raises
+    ------
+    BadRequest
+        When the run refuses what it was asked for before it began.
     """
-    with tempfile.TemporaryDirectory(prefix="traderbench-green-") as scratch:
-        folder = Path(scratch)
+    with scratch.folder("traderbench-green-") as folder:
         (folder / "config.yaml").write_text(json.dumps(assessment.config), encoding="utf-8")
-        out = folder / "run" if runs is None else runs.resolve() / f"run-{time.time_ns():x}"
+        out = folder / "run" if runs is None else runs.resolve() / f"run-{time.time_ns():x}-{secrets.token_hex(4)}"
         error = await _run(assessment.agent_url, folder, out, progress)
         found = out / "results.json"
         result = json.loads(found.read_text(encoding="utf-8")) if found.is_file() else failed_result(error)
@@ -52,13 +68,12 @@ async def carry_out(
 
 async def _run(agent_url: str, folder: Path, out: Path, progress: Callable[[str], Awaitable[None]]) -> str | None:
     """Run the benchmark and wait for its end; return what went wrong, or None."""
-    from engine import agent_process
-
-    log = folder / "run.log"
+    log, config = folder / "run.log", str(folder / "config.yaml")
     process = agent_process.launch(
-        ["-m", "engine.cli", "run", "config.yaml", "--agent", agent_url, "--out", str(out), "--json"],
-        environment=dict(os.environ),
-        folder=folder,
+        # -P: no module of the working directory, from which the operator's config names its files, is imported
+        ["-P", "-m", "engine.cli", "run", config, "--agent", agent_url, "--out", str(out), "--json"],
+        environment={name: value for name, value in os.environ.items() if name not in SECRETS},
+        folder=Path.cwd(),
         log=log,
         output=folder / "result.json",
     )
@@ -75,7 +90,10 @@ async def _run(agent_url: str, folder: Path, out: Path, progress: Callable[[str]
                     await progress(line)
     finally:
         await agent_process.stop(process, timeout_s=STOP_TIMEOUT_S)
-    return None if process.returncode == 0 else agent_process.last_line(log)
+    said = agent_process.last_line(log)
+    if process.returncode == ConfigError.exit_status:
+        raise BadRequest(said.removeprefix("traderbench: error: "))
+    return None if process.returncode == 0 else said
 
 
 def failed_result(error: str | None) -> dict[str, Any]:

@@ -6,17 +6,21 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from chosen import BadRequest, choice, choose_datasets, whole
+
+from engine import config as configs
+from engine import shipped
+from engine.config import RunConfig
+from engine.errors import ConfigError
 
 ROLE = "purple_agent"
 STRATEGIES = ("stratified", "random", "sequential")
 BACKENDS = ("serial", "ray")
 
-
-class BadRequest(ValueError):
-    """The request cannot be carried out; the message says what is wrong and what would be right."""
+__all__ = ["Assessment", "BadRequest", "read", "tool_addresses"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Assessment:
     notes: tuple[str, ...]
 
 
-def read(text: str, configs: Path) -> Assessment:
+def read(text: str, base: RunConfig | None = None) -> Assessment:
     """Return the assessment that a request asks for.
 
     Parameters
@@ -46,8 +50,9 @@ def read(text: str, configs: Path) -> Assessment:
     text
         ``{"participants": {role: url}, "config": {...}}``. The agent under test has the role ``purple_agent``, else it
         is the first one. Keys of ``config`` that are not ours are left out and named in the notes.
-    configs
-        Folder of the benchmark variants.
+    base
+        The operator's config, from which every assessment starts; None: the shipped one that the request names as its
+        ``variant``, else ``quick``.
 
     Raises
     ------
@@ -63,7 +68,7 @@ def read(text: str, configs: Path) -> Assessment:
     given = request.get("config") or {}
     if not isinstance(given, dict):
         raise BadRequest(f"config must be an object, got {type(given).__name__}")
-    return _assessment(_agent_url(request.get("participants")), dict(given), configs)
+    return _assessment(_agent_url(request.get("participants")), dict(given), base)
 
 
 def _agent_url(participants: Any) -> str:
@@ -75,29 +80,33 @@ def _agent_url(participants: Any) -> str:
     return url
 
 
-def _assessment(agent_url: str, given: dict[str, Any], configs: Path) -> Assessment:
-    notes: list[str] = []
-    config = _variant(given.pop("variant", "quick"), configs)
+def _assessment(agent_url: str, given: dict[str, Any], base: RunConfig | None) -> Assessment:
+    loaded = _variant(given, base)
+    config: dict[str, Any] = loaded.model_dump(mode="json", exclude_unset=True)
     sampling, execution = config.setdefault("sampling", {}), config.setdefault("execution", {})
     execution["ports"] = "auto"
     execution |= tool_addresses(os.environ)
     if "seed" in given:
-        sampling["seed"] = _whole(given.pop("seed"), "seed", low=0)
+        sampling["seed"] = whole(given.pop("seed"), "seed", low=0)
+        sampling.pop("seed_drawn", None)
     if "sampling_strategy" in given:
-        sampling["strategy"] = _choice(given.pop("sampling_strategy"), "sampling_strategy", STRATEGIES)
+        sampling["strategy"] = choice(given.pop("sampling_strategy"), "sampling_strategy", STRATEGIES)
     if "num_tasks" in given:
-        sampling["total_limit"] = _whole(given.pop("num_tasks"), "num_tasks", low=1)
+        sampling["total_limit"] = whole(given.pop("num_tasks"), "num_tasks", low=1)
     if "timeout_seconds" in given:
-        seconds = _whole(given.pop("timeout_seconds"), "timeout_seconds", low=1)
+        seconds = whole(given.pop("timeout_seconds"), "timeout_seconds", low=1)
         config.setdefault("limits", {}).update(task_time_s=seconds, turn_time_s=seconds)
     if "backend" in given:
-        execution["backend"] = _choice(given.pop("backend"), "backend", BACKENDS)
-    if given.pop("conduct_debate", False):
-        notes.append("conduct_debate: the debate is not available in this version; the run is without it")
-    _choose_datasets(config, given)
-    _shard(config, given)
-    notes += [f"{key}: not a key of this benchmark, ignored" for key in sorted(given)]
-    return Assessment(agent_url, config, tuple(notes))
+        execution["backend"] = choice(given.pop("backend"), "backend", BACKENDS)
+    choose_datasets(config, given)
+    _choose_debate(config, given)
+    _choose_shard(sampling, given)
+    try:
+        configs.parse(config, source="config")
+    except ConfigError as error:
+        raise BadRequest(str(error)) from error
+    notes = tuple(f"{key}: not a key of this benchmark, ignored" for key in sorted(given))
+    return Assessment(agent_url, config, notes)
 
 
 def tool_addresses(environment: Mapping[str, str]) -> dict[str, Any]:
@@ -111,67 +120,33 @@ def tool_addresses(environment: Mapping[str, str]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value} | ({"allowed_hosts": names} if names else {})
 
 
-def _variant(name: Any, configs: Path) -> dict[str, Any]:
-    import yaml
-
-    available = sorted(path.stem for path in configs.glob("*.yaml"))
-    if name not in available:
-        raise BadRequest(f"variant must be one of {', '.join(available)}, got {name!r}")
-    loaded: dict[str, Any] = yaml.safe_load((configs / f"{name}.yaml").read_text(encoding="utf-8"))
-    return loaded
+def _variant(given: dict[str, Any], base: RunConfig | None) -> RunConfig:
+    """Return the config to start from: the operator's, which a request may name but not replace, or a shipped one."""
+    available = shipped.config_names("run") if base is None else [base.name]
+    name = choice(given.pop("variant", "quick" if base is None else base.name), "variant", available)
+    return base or configs.load(shipped.folder("configs") / f"{name}{shipped.SUFFIX}")
 
 
-def _choose_datasets(config: dict[str, Any], given: dict[str, Any]) -> None:
-    """Keep the datasets asked for, with their limits."""
-    entries = {entry["type"]: entry for entry in config["datasets"]}
-    if "datasets" in given:
-        wanted = given.pop("datasets")
-        if not isinstance(wanted, list) or not wanted:
-            raise BadRequest(f"datasets must be a list of names, got {wanted!r}")
-        unknown = [name for name in wanted if name not in entries]
-        if unknown:
-            raise BadRequest(f"datasets: unknown {unknown[0]!r}; this variant has {', '.join(entries)}")
-        entries = {name: entry for name, entry in entries.items() if name in wanted}
-    for name, entry in entries.items():
-        if f"{name}_limit" in given:
-            entry["limit"] = _whole(given.pop(f"{name}_limit"), f"{name}_limit", low=0)
-    config["datasets"] = list(entries.values())
+def _choose_debate(config: dict[str, Any], given: dict[str, Any]) -> None:
+    """Take the debate's settings as they are: the config's own rules say what of them this version can do."""
+    debate = given.pop("debate", {})
+    if not isinstance(debate, dict):
+        raise BadRequest(f"debate must be an object with the keys of the config's debate, got {debate!r}")
+    if "conduct_debate" in given:
+        wanted = given.pop("conduct_debate")
+        if not isinstance(wanted, bool):
+            raise BadRequest(f"conduct_debate must be true or false, got {wanted!r}")
+        debate = {"enabled": wanted} | debate
+    if debate:
+        config["debate"] = config.get("debate", {}) | debate
 
 
-def _shard(config: dict[str, Any], given: dict[str, Any]) -> None:
-    """Keep this shard's share. Shards split the datasets, so that their results add up to the unsharded rows."""
-    shards = _whole(given.pop("num_shards", 1), "num_shards", low=1)
-    index = _whole(given.pop("shard_index", 0), "shard_index", low=0)
+def _choose_shard(sampling: dict[str, Any], given: dict[str, Any]) -> None:
+    """Take the part of the tasks that is asked for; ``shard_index`` counts from 0, the config's ``index`` from 1."""
+    if "num_shards" not in given and "shard_index" not in given:
+        return
+    shards = whole(given.pop("num_shards", 1), "num_shards", low=1)
+    index = whole(given.pop("shard_index", 0), "shard_index", low=0)
     if index >= shards:
         raise BadRequest(f"shard_index must be below num_shards ({shards}), got {index}")
-    if shards == 1:
-        return
-    if shards > len(config["datasets"]):
-        raise BadRequest(f"num_shards must be at most {len(config['datasets'])}, the number of datasets, got {shards}")
-    if "total_limit" in config["sampling"]:
-        _spread_limit(config["datasets"], config["sampling"].pop("total_limit"))
-    config["datasets"] = config["datasets"][index::shards]
-
-
-def _spread_limit(entries: list[dict[str, Any]], total: int) -> None:
-    """Turn a limit over all datasets into a limit for each, as stratified sampling does: they take turns."""
-    room = [entry.get("limit") or 0 for entry in entries]
-    take = [0] * len(entries)
-    while sum(take) < min(total, sum(room)):
-        for row in range(len(entries)):
-            if take[row] < room[row] and sum(take) < total:
-                take[row] += 1
-    for entry, count in zip(entries, take, strict=True):
-        entry["limit"] = count
-
-
-def _whole(value: Any, key: str, *, low: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise BadRequest(f"{key} must be a whole number from {low}, got {value!r}")
-    return value
-
-
-def _choice(value: Any, key: str, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise BadRequest(f"{key} must be one of {', '.join(allowed)}, got {value!r}")
-    return str(value)
+    sampling["shard"] = None if shards == 1 else {"index": index + 1, "count": shards}

@@ -8,82 +8,81 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from a2a_service import Answer, Profile, Progress, ProviderUnavailable, add_server_flags, parse_flags, serve
-from dialogue import Dialogues, Limits, Prices
+import flags as command_line
+from a2a_service import Answer, Profile, Progress, ProviderUnavailable, serve
+from clock import SHARE, Patience
+from dialogue import Dialogues, Limits
+from estimate import estimate
+from meter import Prices
 from openai import AsyncOpenAI
 from provider import Provider
 
 EX_UNAVAILABLE = 69
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="agents/llm", description="A2A agent on an OpenAI-compatible endpoint.")
-    environment = os.environ
-    parser.add_argument("--model", default=environment.get("OPENAI_MODEL"), help="model name (default OPENAI_MODEL)")
-    parser.add_argument("--base-url", default=environment.get("OPENAI_BASE_URL") or None, help="API address")
-    for kind in ("input", "output"):
-        parser.add_argument(
-            f"--{kind}-price",
-            type=float,
-            default=environment.get(f"OPENAI_{kind.upper()}_PRICE") or None,
-            help=f"US dollars per million {kind} tokens (default OPENAI_{kind.upper()}_PRICE, else unknown)",
-        )
-    parser.add_argument("--max-turns", type=int, default=16, help="model calls per message (default 16)")
-    parser.add_argument("--max-cost-usd", type=float, default=1.0, help="cost per message in US dollars (default 1)")
-    parser.add_argument(
-        "--max-output-tokens", type=int, default=0, help="output tokens per model call (default 0: no limit)"
-    )
-    parser.add_argument("--request-timeout", type=float, default=120.0, help="seconds per model call (default 120)")
-    add_server_flags(parser, port=9110)
-    return parser
+HOSTED = "https://api.openai.com/v1"
+"""Said in words: the client takes an empty OPENAI_BASE_URL, as compose files set it, for an address."""
 
 
 def _client(flags: argparse.Namespace) -> AsyncOpenAI:
-    return AsyncOpenAI(
-        # Endpoints of one's own often take no key, and the client insists on one.
-        api_key=os.environ.get("OPENAI_API_KEY") or "none",
-        base_url=flags.base_url,
-        timeout=flags.request_timeout,
-        max_retries=2,
-    )
+    # Endpoints of one's own often take no key, and the client insists on one.
+    return AsyncOpenAI(api_key=os.environ.get("OPENAI_API_KEY") or "none", base_url=flags.base_url or HOSTED)
 
 
-async def _check(flags: argparse.Namespace) -> None:
+async def _checked(flags: argparse.Namespace) -> tuple[Provider, list[str]]:
     """Find an endpoint that is down, a refused key or an unknown model before there is a question to lose."""
+    wanted = {"temperature": flags.temperature, "seed": flags.seed_model}
+    settings = {name: value for name, value in wanted.items() if value is not None}
     async with _client(flags) as client:
-        await Provider(client, flags.model).check()
+        looking = Provider(client, flags.model, **settings)
+        left_out = await looking.check()
+    return looking.through(_client(flags)), left_out
+
+
+def _description(flags: argparse.Namespace, left_out: list[str]) -> str:
+    """Return what the card says: everything that answers depend on, so that another setting is another agent."""
+    servers = "all" if flags.servers is None else ", ".join(flags.servers) or "none"
+    facts = [
+        f"at most {flags.max_turns} model calls per message and {flags.max_output_tokens} output tokens per call",
+        f"tool servers: {servers}",
+        *(f"temperature {value:g}" for value in [flags.temperature] if value is not None),
+        *(f"seed {value}" for value in [flags.seed_model] if value is not None),
+        *left_out,
+    ]
+    return f"Language model {flags.model} with MCP tools; {'; '.join(facts)}."
 
 
 def main() -> None:
     """Serve the agent."""
-    parser = _parser()
-    flags = parse_flags(parser)
-    if not flags.model:
-        parser.error("no model is named; give --model NAME, or set OPENAI_MODEL")
-    if (flags.input_price is None) != (flags.output_price is None):
-        parser.error("--input-price and --output-price (OPENAI_INPUT_PRICE, OPENAI_OUTPUT_PRICE) go together")
+    flags = command_line.parse()
+    if flags.estimate:
+        json.dump(estimate(json.load(sys.stdin), servers=flags.servers, model_calls=flags.max_turns), sys.stdout)
+        return
     try:
-        asyncio.run(_check(flags))
+        provider, left_out = asyncio.run(_checked(flags))
     except ProviderUnavailable as error:
         print(f"agents/llm: error: {error}", file=sys.stderr)
         sys.exit(EX_UNAVAILABLE)
+    for fact in left_out:
+        print(f"agents/llm: {fact}", file=sys.stderr)
+    patience = Patience(flags.turn_time, flags.task_time, flags.request_timeout or SHARE * flags.turn_time)
     dialogues = Dialogues(
-        Provider(_client(flags), flags.model),
-        limits=Limits(flags.max_turns, flags.max_cost_usd, flags.max_output_tokens),
+        provider,
+        limits=Limits(flags.max_turns, flags.max_cost_usd, flags.max_output_tokens, patience),
         prices=Prices(flags.input_price, flags.output_price),
+        servers=flags.servers,
     )
 
     async def respond(text: str, context_id: str, progress: Progress) -> Answer:
         return await dialogues.reply(text, context_id, progress)
 
-    description = f"Language model {flags.model} with MCP tools; at most {flags.max_turns} model calls per message."
-    serve(Profile(name=f"llm-{flags.model}", description=description, skill="finance"), respond, flags)
+    profile = Profile(name=f"llm-{flags.model}", description=_description(flags, left_out), skill="finance")
+    serve(profile, respond, flags)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,18 @@ from __future__ import annotations
 import argparse
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.cli import options
 
+if TYPE_CHECKING:
+    from lake.sample import Lake
+
 GREEN = "green"
+HOST = "127.0.0.1"
+ALL = "all"
+LIVE = "edgar"
+"""The server that has live data."""
 
 
 def add_commands(commands: options.Commands) -> None:
@@ -35,11 +43,18 @@ def add_commands(commands: options.Commands) -> None:
         actions,
         "serve",
         serve_command,
-        help="serve one tool server alone, locked to a date",
-        example="traderbench mcp serve options --as-of 2013-03-01",
+        help="serve tool servers alone, locked to a date; with --stdio to a client that starts them by command",
+        example="traderbench mcp serve all --stdio --as-of 2013-03-01",
     )
-    serve.add_argument("name", metavar="NAME", help="edgar, yfinance, sandbox, options, trading or risk")
-    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    serve.add_argument(
+        "name", metavar="NAME", help="edgar, yfinance, sandbox, options, trading or risk; all: every one"
+    )
+    serve.add_argument(
+        "--stdio",
+        action="store_true",
+        help="speak MCP over standard input and output, as desktop clients want it, and open no port",
+    )
+    serve.add_argument("--host", help=f"address to listen on (default: {HOST})")
     serve.add_argument(
         "--allowed-host",
         metavar="NAME",
@@ -54,6 +69,13 @@ def add_commands(commands: options.Commands) -> None:
         default=None,
         metavar="YYYY-MM-DD",
         help="serve nothing known later (default: today)",
+    )
+    serve.add_argument(
+        "--seed",
+        type=options.seed,
+        default=0,
+        metavar="N",
+        help="seed of random draws: Monte Carlo, generators in the sandbox (default: %(default)s)",
     )
     serve.add_argument(
         "--live",
@@ -97,33 +119,68 @@ def list_command(arguments: argparse.Namespace) -> int:
 
 
 def serve_command(arguments: argparse.Namespace) -> int:
-    """Serve one server until it is stopped."""
-    from engine.config import nearest
+    """Serve one server or all, until stopped."""
     from engine.errors import ConfigError, ServiceUnavailable
-    from mcp_servers import addresses, host
-    from mcp_servers.catalog import SERVERS
+    from mcp_servers import addresses
     from mcp_servers.setting import ServerStartError
 
-    if arguments.name not in SERVERS:
-        raise ConfigError(
-            f"unknown server {arguments.name!r}{nearest(arguments.name, SERVERS)}; available: {', '.join(SERVERS)}"
-        )
+    names = _servers(arguments)
     try:
         for name in arguments.allowed_host:
             addresses.checked(name)
     except ValueError as error:
         raise ConfigError(f"--allowed-host: {error}") from error
     try:
-        host.serve(
-            arguments.name,
-            host=arguments.host,
-            port=arguments.port or SERVERS[arguments.name].port,
-            as_of=arguments.as_of or date.today(),
-            live_folder=arguments.live,
-            allowed_hosts=tuple(arguments.allowed_host),
-        )
+        _serve(arguments, names)
     except ServerStartError as error:
         raise ServiceUnavailable(str(error)) from error
+    return 0
+
+
+def _servers(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Return the servers that are asked for; refuse options that say nothing about them."""
+    from engine.config import nearest
+    from engine.errors import ConfigError
+    from mcp_servers.catalog import SERVERS
+
+    names = (*SERVERS, ALL)
+    if arguments.name not in names:
+        raise ConfigError(
+            f"unknown server {arguments.name!r}{nearest(arguments.name, names)}; available: {', '.join(names)}"
+        )
+    if arguments.name == ALL and arguments.port is not None:
+        raise ConfigError(f"--port is for one server; {ALL} serves each on its own port, 8101 to 8106")
+    given = {"--host": arguments.host, "--port": arguments.port, "--allowed-host": arguments.allowed_host}
+    useless = [option for option, value in given.items() if value not in (None, [])]
+    if arguments.stdio and useless:
+        raise ConfigError(f"--stdio opens no port: leave out {', '.join(useless)}")
+    if arguments.live is not None and arguments.name not in (LIVE, ALL):
+        raise ConfigError(f"--live: the {arguments.name} server has no live data; {LIVE} has")
+    return tuple(SERVERS) if arguments.name == ALL else (arguments.name,)
+
+
+def _lakes(live: Path | None) -> dict[str, Lake]:
+    from engine.errors import ConfigError
+    from mcp_servers import host
+
+    try:
+        return {} if live is None else {LIVE: host.live_lake(live)}
     except ValueError as error:
         raise ConfigError(f"--live: {error}") from error
-    return 0
+
+
+def _serve(arguments: argparse.Namespace, names: tuple[str, ...]) -> None:
+    from mcp_servers import caller, host, stdio
+
+    grant = caller.standalone_grant(arguments.as_of or date.today(), seed=arguments.seed)
+    lakes = _lakes(arguments.live)
+    if arguments.stdio:
+        stdio.serve(names, grant=grant, lakes=lakes)
+    host.serve(
+        names,
+        grant=grant,
+        host=arguments.host or HOST,
+        port=arguments.port,
+        lakes=lakes,
+        allowed_hosts=tuple(arguments.allowed_host),
+    )

@@ -16,7 +16,7 @@ from engine.cli import streams
 Commands = Any
 """What ``argparse.ArgumentParser.add_subparsers`` returns; its type is private."""
 
-RUN_CONFIG = "YAML file of a benchmark variant, or the name of a shipped one: quick, offline, full"
+RUN_CONFIG = "YAML file of a benchmark variant, or the name of a shipped one: quick, llm, offline, full"
 
 
 def command(
@@ -57,6 +57,14 @@ def seed(text: str) -> int:
     return value
 
 
+def shard(text: str) -> dict[str, int]:
+    """Parse a shard: ``1/3`` is the first of three."""
+    index, slash, count = text.partition("/")
+    if not (slash and index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count)):
+        raise argparse.ArgumentTypeError(f"a shard is written INDEX/COUNT, from 1/3 to 3/3 for three, got {text!r}")
+    return {"index": int(index), "count": int(count)}
+
+
 def positive(text: str) -> float:
     """Parse a number above 0."""
     try:
@@ -66,6 +74,23 @@ def positive(text: str) -> float:
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"a number above 0 is needed, got {text}")
     return value
+
+
+def from_zero(text: str) -> float:
+    """Parse a number from 0."""
+    return 0.0 if text.strip() in ("0", "0.0") else positive(text)
+
+
+def count(text: str) -> int:
+    """Parse a whole number from 1."""
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number from 1 is needed, got {text!r}")
+    return int(text)
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Parse names between commas; the word none is none."""
+    return () if text == "none" else tuple(name.strip() for name in text.split(","))
 
 
 def day(text: str) -> date:

@@ -1,13 +1,14 @@
-"""``traderbench run | resume | report | rescore``."""
+"""``traderbench run | resume | report | rescore | merge``."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli import options
+from engine.cli import model_flags, options
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
@@ -26,21 +27,27 @@ def add_commands(commands: options.Commands) -> None:
         example="traderbench run quick --agent http://127.0.0.1:9110 --seed 7 --out runs/mine --json",
     )
     run.add_argument("config", metavar="CONFIG", type=Path, help=options.RUN_CONFIG)
-    run.add_argument(
-        "--agent", default=DEFAULT_AGENT, help="URL of an A2A agent, or builtin:NAME (default: %(default)s)"
-    )
+    run.add_argument("--agent", help=f"URL of an A2A agent, or builtin:NAME (default: {DEFAULT_AGENT})")
     run.add_argument(
         "--seed",
         type=options.seed,
         help="draw other tasks, markets and noise: a number, or `random` (default: the config's)",
+    )
+    run.add_argument(
+        "--shard",
+        type=options.shard,
+        metavar="INDEX/COUNT",
+        help="play a part of the tasks, such as 1/3; `traderbench merge` puts the parts together",
     )
     run.add_argument("--out", metavar="DIR", type=Path, help="run folder, new or empty (default: runs/<run id>)")
     run.add_argument("--backend", choices=("serial", "ray"), help="where tasks and tool servers run")
     run.add_argument("--ports", choices=("fixed", "auto"), help="MCP servers on 8101-8106, or on free ports")
     _add_addresses(run)
     run.add_argument("--concurrency", type=int, metavar="N", help="tasks under way at once")
-    run.add_argument("--model", metavar="NAME", help="model of builtin:llm (default: OPENAI_MODEL)")
-    run.add_argument("--base-url", metavar="URL", help="API address of builtin:llm (default: OPENAI_BASE_URL)")
+    model_flags.add(run)
+    run.add_argument(
+        "--estimate", action="store_true", help="print the tokens and dollars that builtin:llm would need, and stop"
+    )
     _add_budget(run, "what the run may cost in all (default: the config's limits.max_cost_usd)")
     options.add_json(run, "the result")
 
@@ -59,6 +66,7 @@ def add_commands(commands: options.Commands) -> None:
         help="also play the tasks again for which the agent was not available; the result tells how many",
     )
     _add_addresses(resume)
+    model_flags.add(resume, model_flags.MOVABLE)
     _add_budget(resume, "what the run may cost in all, what it has spent included (default: as the run began)")
     options.add_json(resume, "the result")
 
@@ -81,6 +89,17 @@ def add_commands(commands: options.Commands) -> None:
     )
     options.add_run_folder(rescore)
     options.add_json(rescore, "the result")
+
+    merge = options.command(
+        commands,
+        "merge",
+        merge_command,
+        help="put the shards of a run together: the folder of the undivided run",
+        example="traderbench merge runs/shard-1 runs/shard-2 runs/shard-3 --out runs/whole",
+    )
+    merge.add_argument("folders", metavar="RUN", nargs="+", type=Path, help="run folders of all shards, in any order")
+    merge.add_argument("--out", metavar="DIR", type=Path, help="run folder, new or empty (default: runs/<run id>)")
+    options.add_json(merge, "the result")
 
 
 def _add_addresses(parser: argparse.ArgumentParser) -> None:
@@ -108,6 +127,8 @@ def resolved_config(arguments: argparse.Namespace) -> RunConfig:
     if arguments.seed is not None:
         drawn = isinstance(arguments.seed, options.DrawnSeed)
         raw["sampling"] |= {"seed": int(arguments.seed), "seed_drawn": drawn}
+    if getattr(arguments, "shard", None) is not None:
+        raw["sampling"]["shard"] = arguments.shard
     for name in ("backend", "ports", "concurrency", *ADDRESSES):
         if getattr(arguments, name, None) is not None:
             raw["execution"][name] = getattr(arguments, name)
@@ -116,32 +137,45 @@ def resolved_config(arguments: argparse.Namespace) -> RunConfig:
     return config.parse(raw, source=str(arguments.config))
 
 
-def agent_environment(arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the environment that ``--model`` and ``--base-url`` make for the agent."""
-    from engine.errors import ConfigError
-
-    given = {"OPENAI_MODEL": arguments.model, "OPENAI_BASE_URL": arguments.base_url}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    if chosen and arguments.agent != "builtin:llm":
-        raise ConfigError(f"--model and --base-url are for --agent builtin:llm, got --agent {arguments.agent}")
-    return chosen
-
-
 def run_command(arguments: argparse.Namespace) -> int:
     """Evaluate an agent."""
     from engine import batch, progress
     from mcp_servers.secrecy import deny_inspection
 
+    if arguments.estimate:
+        return _estimate(arguments)
     deny_inspection()
+    agent = arguments.agent or DEFAULT_AGENT
+    model = model_flags.given(arguments, agent)
     config = resolved_config(arguments)
     result = batch.start_run(
         config,
-        agent=arguments.agent,
+        agent=agent,
         out=arguments.out,
         progress=progress.for_stream(),
-        environment=agent_environment(arguments),
+        model=model,
     )
     return _tell(result, Path(result["folder"]), as_json=arguments.json)
+
+
+def _estimate(arguments: argparse.Namespace) -> int:
+    """Print what a run would use."""
+    from engine import estimate, model_settings
+    from engine.errors import ConfigError
+
+    agent = arguments.agent or model_settings.AGENT
+    if agent != model_settings.AGENT:
+        raise ConfigError(
+            f"--estimate is for --agent {model_settings.AGENT}, whose requests are known here; got --agent {agent}"
+        )
+    config = resolved_config(arguments)
+    settings = model_settings.resolve(model_flags.given(arguments, agent), os.environ, config.limits, to_play=False)
+    found = estimate.estimate(config, settings)
+    if arguments.json:
+        options.print_json(found)
+    else:
+        print(estimate.table(found))
+    return 0
 
 
 def resume_command(arguments: argparse.Namespace) -> int:
@@ -156,6 +190,7 @@ def resume_command(arguments: argparse.Namespace) -> int:
         progress=progress.for_stream(),
         retry_errors=arguments.retry_errors,
         max_cost_usd=arguments.max_cost_usd,
+        model={name: value for name in model_flags.MOVABLE if (value := getattr(arguments, name)) is not None},
         execution={name: value for name in ADDRESSES if (value := getattr(arguments, name)) is not None},
     )
     return _tell(result, arguments.folder, as_json=arguments.json)
@@ -178,6 +213,14 @@ def rescore_command(arguments: argparse.Namespace) -> int:
     result = rescore.rescore(arguments.folder)
     _print(result, arguments.folder, as_json=arguments.json)
     return 0
+
+
+def merge_command(arguments: argparse.Namespace) -> int:
+    """Put shards together."""
+    from engine.merge import merge
+
+    result = merge(arguments.folders, arguments.out)
+    return _tell(result, Path(result["folder"]), as_json=arguments.json)
 
 
 def _tell(result: dict[str, Any], folder: Path, *, as_json: bool) -> int:

@@ -49,6 +49,7 @@ def add_commands(commands: options.Commands) -> None:
     for parser in (draw, show):
         parser.add_argument("config", metavar="CONFIG", type=Path, help=options.RUN_CONFIG)
         parser.add_argument("--seed", type=options.seed, help="the seed (default: the config's)")
+    draw.add_argument("--shard", type=options.shard, metavar="INDEX/COUNT", help="only this part, such as 1/3")
     show.add_argument("task_id", metavar="TASK_ID", help="an id that `tasks draw` lists")
     options.add_json(draw, "the tasks")
 
@@ -69,11 +70,12 @@ def list_command(arguments: argparse.Namespace) -> int:
 
 def draw_command(arguments: argparse.Namespace) -> int:
     """List the tasks of a config and seed."""
-    from engine import sampling
+    from engine import sampling, shards
 
     config = resolved_config(arguments)
     tell_seed(config)
-    tasks = [case.task for case in sampling.draw(config)]
+    cases = sampling.draw(config)
+    tasks = [cases[position].task for position in shards.positions(cases, config.sampling.shard)]
     if arguments.json:
         options.print_json(
             [

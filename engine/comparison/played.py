@@ -80,6 +80,9 @@ def read(folder: Path) -> Played:
         manifest, records = store.manifest(), results.all_records(store)
     config = manifest["config"]
     sampling = _without(config.get("sampling", {}), "seed", "seed_drawn")
+    if sampling.get("shard") is None:
+        # an undivided run, whether or not shards were known when it was played
+        sampling.pop("shard", None)
     limits = _without(config.get("limits", {}), *OF_THE_RUN)
     same = [{name: config.get(name) for name in SAME_BENCHMARK}, sampling, limits, manifest.get("data_hashes", {})]
     return Played(

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
 
 from evaluators.judge.settings import JudgeSettings
 
-Ask: TypeAlias = Callable[[str, str], str]
-"""System text and user text in, the model's text out."""
+if TYPE_CHECKING:
+    from openai import OpenAI
+    from openai.types.chat import ChatCompletion
+
+
+class Ask(Protocol):
+    """System text and user text in, the model's text out."""
+
+    @property
+    def temperature_refused(self) -> bool:
+        """Whether the endpoint refuses a temperature, so that the judge is asked without."""
+        ...
+
+    def __call__(self, system: str, user: str) -> str:
+        """Ask once; raise :class:`JudgeUnavailable` where the endpoint does not answer."""
+        ...
 
 
 class JudgeUnavailable(RuntimeError):
@@ -39,23 +53,44 @@ def connected(settings: JudgeSettings | None) -> Iterator[Ask]:
         raise JudgeUnavailable(
             "no judge is configured; add `judge: {model: ..., base_url: ...}` to the config and run again"
         )
-    judge, key = settings, _key(settings)
+    key = _key(settings)
     import openai
 
-    with openai.OpenAI(api_key=key, base_url=judge.base_url, timeout=judge.timeout_s, max_retries=0) as client:
+    with openai.OpenAI(api_key=key, base_url=settings.base_url, timeout=settings.timeout_s, max_retries=0) as client:
+        yield _Judge(client, settings)
 
-        def ask(system: str, user: str) -> str:
-            try:
-                answer = client.chat.completions.create(
-                    model=judge.model,
-                    temperature=judge.temperature,
-                    messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
-                )
-            except openai.AuthenticationError as error:
-                raise JudgeUnavailable(f"the judge {judge.model} refuses the key in {judge.api_key_env}") from error
-            except openai.OpenAIError as error:
-                said = f"{type(error).__name__}: {str(error)[:160]}"
-                raise JudgeUnavailable(f"the judge {judge.model} does not answer: {said}") from error
-            return (answer.choices[0].message.content or "") if answer.choices else ""
 
-        yield ask
+class _Judge:
+    def __init__(self, client: OpenAI, settings: JudgeSettings) -> None:
+        self._client, self._settings = client, settings
+        self.temperature_refused = False
+
+    def __call__(self, system: str, user: str) -> str:
+        import openai
+
+        judge = self._settings
+        try:
+            answer = self._complete(system, user)
+        except openai.AuthenticationError as error:
+            raise JudgeUnavailable(f"the judge {judge.model} refuses the key in {judge.api_key_env}") from error
+        except openai.OpenAIError as error:
+            said = f"{type(error).__name__}: {str(error)[:160]}"
+            raise JudgeUnavailable(f"the judge {judge.model} does not answer: {said}") from error
+        return (answer.choices[0].message.content or "") if answer.choices else ""
+
+    def _complete(self, system: str, user: str) -> ChatCompletion:
+        """Ask with the temperature of the settings, and without one where the endpoint refuses it."""
+        import openai
+
+        with_temperature = not self.temperature_refused
+        try:
+            return self._client.chat.completions.create(
+                model=self._settings.model,
+                temperature=self._settings.temperature if with_temperature else openai.omit,
+                messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
+            )
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            if not with_temperature or "temperature" not in str(error).lower():
+                raise
+            self.temperature_refused = True
+            return self._complete(system, user)

@@ -58,6 +58,8 @@ class Judged:
         Lines that spoke to the judge and were cut out before.
     calls, probes
         Criteria that the judge was asked about, and calls for probes; those of an earlier judging included.
+    temperature_refused
+        Whether the judge's endpoint refused the temperature of the settings and was asked without one.
     """
 
     findings: tuple[Finding, ...]
@@ -65,6 +67,7 @@ class Judged:
     removed: tuple[str, ...]
     calls: int
     probes: int
+    temperature_refused: bool = False
 
     def met(self) -> dict[str, bool]:
         """Return the verdict of each criterion; a reply that misled the judge meets none by its word."""
@@ -78,6 +81,7 @@ class Stored:
         earlier = details or {}
         self._rows = {row["key"]: row for row in earlier.get("findings", []) if row.get("key")}
         self.misled = bool(earlier.get("misled", False))
+        self.temperature_refused = bool(earlier.get("temperature_refused", False))
         self.calls, self.probes = int(earlier.get("judge_calls", 0)), int(earlier.get("probe_calls", 0))
 
     def find(self, key: str) -> Finding | None:
@@ -109,15 +113,17 @@ def judge_reply(
     asked = [c for c in criteria if c.name in keys and c.name not in known]
     misled, fresh = stored.misled and bool(known), dict[str, Finding]()
     calls, probed = (stored.calls, stored.probes) if known else (0, 0)
+    refused = stored.temperature_refused and bool(known)
     if asked:
         with connected(settings) as ask, ThreadPoolExecutor(settings.concurrency if settings else 1) as pool:
             panel = _Panel(ask, settings, text, task)
             made = list(pool.map(lambda c: panel.finding(c, keys[c.name]), asked))
             fresh = {finding.criterion: finding for finding in made}
             outcome = panel.check(len(asked), faults=any(c.weight < 0 for c in asked))
+            refused = refused or ask.temperature_refused
             misled, calls, probed = misled or outcome.misled, calls + len(asked), probed + outcome.calls
     everything = ruled | known | fresh
-    return Judged(tuple(everything[c.name] for c in criteria), misled, tuple(removed), calls, probed)
+    return Judged(tuple(everything[c.name] for c in criteria), misled, tuple(removed), calls, probed, refused)
 
 
 def _by_code(
@@ -231,6 +237,7 @@ def as_details(judged: Judged, settings: JudgeSettings | None) -> dict[str, Json
         "misled": judged.misled,
         "removed": list(judged.removed),
         "judge": settings.identity() if settings else None,
+        "temperature_refused": judged.temperature_refused,
         "judge_calls": judged.calls,
         "probe_calls": judged.probes,
     }

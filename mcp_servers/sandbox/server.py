@@ -31,7 +31,7 @@ Timeout = Annotated[float, Field(description="Wall clock limit, seconds, above 0
 class ExecutionUsage(BaseModel):
     """Measured from outside the sandbox."""
 
-    wall_seconds: float
+    wall_seconds: float = Field(description="Wall clock, seconds")
     cpu_seconds: float = Field(description=f"Processor time, seconds; at most {limits.CPU_LIMIT_S}")
     peak_bytes: int = Field(description="Peak resident memory, bytes, about 110 MB of which is Python and its packages")
 
@@ -102,7 +102,7 @@ def build_server(*, pool: Pool | None = None) -> MCPServer:
         """Run Python code in a fresh process with numpy, scipy and pandas, and return its result and output.
 
         Limits: 5 s of processor time, 512 MB of memory, 64 threads, 64 KiB of output, 1 MiB and 100,000 values of
-        result. At most two calls of a task run at a time; others wait.
+        result. At most two calls of a task run at a time; others wait. `usage` is in seconds and bytes.
         """
         call = caller.current()
         grant = call.grant

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from lake import sample
 from lake.sample import Lake
 from mcp_servers import caller, toolset
+from mcp_servers.toolset import Effect
 from mcp_servers.trading import account as paper
 from mcp_servers.trading.account import Account, Order, OrderState, OrderType, Side
 from mcp_servers.trading.desk import Desk
@@ -67,7 +68,7 @@ class OrderReport(BaseModel):
 
 
 class OrderColumns(BaseModel):
-    """Columns; one entry an order, in the order of placing."""
+    """Columns; one entry an order, in the order of placing. Shares; prices in USD a share, fees in USD."""
 
     client_order_id: list[str]
     ticker: list[str]
@@ -157,7 +158,10 @@ class TradingTools:
             date | None, Field(description="First day of the clock, ISO; default: 90 days before the simulation date")
         ] = None,
     ) -> AccountState:
-        """Open this task's paper account. There is one; opening it again in the same way returns it."""
+        """Open this task's paper account. There is one; opening it again in the same way returns it.
+
+        Money is USD; positions are shares, > 0 long and < 0 short.
+        """
         if start is not None:
             caller.require_known(start, "start")
         with self._desk.lock:
@@ -165,7 +169,7 @@ class TradingTools:
             return _state(self._desk.execute({"name": "open", "arguments": arguments}))
 
     def get_account(self) -> AccountState:
-        """Return cash, equity, profit and positions."""
+        """Return cash, equity, profit and positions. Money is USD; positions are shares, > 0 long and < 0 short."""
         with self._desk.lock:
             return _state(self._desk.account())
 
@@ -185,7 +189,10 @@ class TradingTools:
         limit_price: Price | None = None,
         stop_price: Price | None = None,
     ) -> OrderReport:
-        """Place an order. It meets the trading days after the account's clock: call advance to let them pass."""
+        """Place an order. It meets the trading days after the account's clock: call advance to let them pass.
+
+        Quantities are shares; prices are USD a share, fees USD.
+        """
         _require_prices(order_type, limit_price, stop_price)
         arguments = {
             "client_order_id": client_order_id,
@@ -200,13 +207,13 @@ class TradingTools:
             return _report(self._desk.execute({"name": "place", "arguments": arguments}).orders[client_order_id])
 
     def cancel_order(self, client_order_id: OrderId) -> OrderReport:
-        """Cancel an order that waits."""
+        """Cancel an order that waits. Quantities are shares; prices are USD a share, fees USD."""
         with self._desk.lock:
             account = self._desk.execute({"name": "cancel", "arguments": {"client_order_id": client_order_id}})
             return _report(account.orders[client_order_id])
 
     def list_orders(self) -> OrderColumns:
-        """List every order of the account."""
+        """List every order of the account. Quantities are shares; prices are USD a share, fees USD."""
         with self._desk.lock:
             reports = [_report(order) for order in self._desk.account().orders.values()]
         columns = {name: [getattr(report, name) for report in reports] for name in OrderColumns.model_fields}
@@ -217,7 +224,10 @@ class TradingTools:
         days: Annotated[int | None, Field(description="Calendar days to let pass; give this or `to`", ge=1)] = None,
         to: Annotated[date | None, Field(description="Day up to which time passes, ISO, its close included")] = None,
     ) -> AccountState:
-        """Let time pass on the account: orders are filled, positions marked. Never beyond the simulation date."""
+        """Let time pass on the account: orders are filled, positions marked. Never beyond the simulation date.
+
+        Money is USD; positions are shares, > 0 long and < 0 short.
+        """
         with self._desk.lock:
             account = self._desk.account()
             if (days is None) == (to is None):
@@ -233,7 +243,10 @@ class TradingTools:
             return _state(self._desk.execute({"name": "advance", "arguments": {"to": target.isoformat()}}))
 
     def get_performance(self) -> Performance:
-        """Return total return, drawdown, turnover and the equity curve."""
+        """Return total return, drawdown, turnover and the equity curve.
+
+        Return and drawdown are decimals: 0.01 is 1%. Turnover is in initial cash; equity and fees are USD.
+        """
         with self._desk.lock:
             account = self._desk.account()
             filled = [order for order in account.orders.values() if order.state == "filled"]
@@ -288,5 +301,10 @@ def build_server(*, state_dir: Path | None = None, lake: Lake | None = None) -> 
             tools.advance,
             tools.get_performance,
         ),
-        changing=("open_account", "place_order", "cancel_order", "advance"),
+        changing={
+            "open_account": Effect(destructive=False, idempotent=True),
+            "place_order": Effect(destructive=False, idempotent=True),
+            "cancel_order": Effect(destructive=True, idempotent=True),
+            "advance": Effect(destructive=True, idempotent=False),
+        },
     )

@@ -34,6 +34,12 @@ def program(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], Mo
             del sys.modules[name]
 
 
+@pytest.fixture
+def dialogue(program: Callable[[str, str], ModuleType]) -> ModuleType:
+    """Return the language-model agent's module ``dialogue``."""
+    return program("llm", "dialogue")
+
+
 @pytest.fixture(scope="module")
 def quant() -> Iterator[Callable[[str], str]]:
     """Yield what asks the quant agent over A2A and returns its reply; the program is started once for a file."""

@@ -4,124 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import replace
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-import uvicorn
-from mcp.server import MCPServer
 from openai import AsyncOpenAI
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from engine.agent_client import A2AConversation, AgentFailure, Reply, Usage
 from engine.builtin_agents import start
-
-
-def tool_call(name: str, arguments: str, number: int = 1) -> dict[str, Any]:
-    function = {"name": name, "arguments": arguments}
-    return {"tool_calls": [{"id": f"call_{number}", "type": "function", "function": function}]}
-
-
-class Endpoint:
-    """A chat endpoint that says what it is told to say, one entry a request; the last entry is repeated."""
-
-    def __init__(self, script: Sequence[dict[str, Any]]) -> None:
-        self.script = script
-        self.requests: list[dict[str, Any]] = []
-        self.hold_from = 0
-        self.released = asyncio.Event()
-
-    async def complete(self, request: Request) -> Response:
-        self.requests.append(await request.json())
-        if self.hold_from and len(self.requests) >= self.hold_from:
-            await self.released.wait()
-        said = self.script[min(len(self.requests), len(self.script)) - 1]
-        if "status" in said:
-            return JSONResponse({"error": {"message": "no such model"}}, status_code=said["status"])
-        message = {"role": "assistant", "content": None} | said
-        body = {
-            "id": "c",
-            "object": "chat.completion",
-            "created": 0,
-            "model": "local",
-            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-            "usage": {"prompt_tokens": 1000, "completion_tokens": 10, "total_tokens": 1010},
-        }
-        return JSONResponse(body)
-
-    def app(self) -> Starlette:
-        return Starlette(routes=[Route("/v1/chat/completions", self.complete, methods=["POST"])])
-
-
-def desk() -> Any:
-    server = MCPServer("desk")
-
-    def double(value: float) -> dict[str, float]:
-        """Double a number."""
-        return {"doubled": 2.0 * value}
-
-    server.tool()(double)
-    return server.streamable_http_app(streamable_http_path="/mcp", stateless_http=True, json_response=True)
-
-
-@asynccontextmanager
-async def serving(app: Any) -> AsyncIterator[str]:
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
-    running = asyncio.create_task(server.serve([listener]))
-    while not server.started:
-        await asyncio.sleep(0.01)
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        await running
-        listener.close()
-
-
-@pytest.fixture
-def dialogue(program: Callable[[str, str], ModuleType]) -> Any:
-    return program("llm", "dialogue")
-
-
-class Conversation(NamedTuple):
-    answers: list[Any]
-    requests: list[dict[str, Any]]
-
-
-def converse(
-    dialogue: Any, script: Sequence[dict[str, Any]], *bodies: dict[str, Any], **options: float
-) -> Conversation:
-    """Return the agent's answers to the messages and the requests that the endpoint saw."""
-    endpoint = Endpoint(script)
-    limits = dialogue.Limits(int(options.get("model_calls", 16)), options.get("cost_usd", 1.0), 0)
-    prices = dialogue.Prices(options.get("input_usd", 0.0), options.get("output_usd", 0.0))
-
-    async def run() -> list[Any]:
-        async with (
-            serving(endpoint.app()) as api,
-            serving(desk()) as tools,
-            AsyncOpenAI(api_key="test", base_url=f"{api}/v1", max_retries=0) as client,
-        ):
-            agent = dialogue.Dialogues(dialogue.Provider(client, "local"), limits=limits, prices=prices)
-            first = {"mcp_servers": {"desk": f"{tools}/mcp"}, "MCP_DESK_URL": f"{tools}/mcp"}
-            texts = [json.dumps(body | first if row == 0 else body) for row, body in enumerate(bodies)]
-            return [await agent.reply(text, "conversation", dialogue.Progress(ignore)) for text in texts]
-
-    return Conversation(asyncio.run(run()), endpoint.requests)
-
-
-async def ignore(text: str) -> None:
-    pass
-
+from tests.agents.chat_endpoint import Endpoint, converse, desk, serving, tool_call
 
 QUESTION = {"type": "question", "question": "What is twice 21?"}
 
@@ -130,7 +22,7 @@ CALL = tool_call("desk__double", '{"value": 21}')
 
 
 def test_the_model_calls_a_tool_over_http_and_answers_with_its_result(dialogue: Any) -> None:
-    (answer,), requests = converse(dialogue, [CALL, {"content": "42"}], QUESTION)
+    (answer,), requests, _ = converse(dialogue, [CALL, {"content": "42"}], QUESTION)
     assert answer.text == "42"
     assert [tool["function"]["name"] for tool in requests[0]["tools"]] == ["desk__double"]
     assert requests[0]["tools"][0]["function"]["parameters"]["required"] == ["value"]
@@ -139,24 +31,24 @@ def test_the_model_calls_a_tool_over_http_and_answers_with_its_result(dialogue: 
 
 
 def test_tokens_and_cost_are_metered_over_all_calls(dialogue: Any) -> None:
-    (answer,), _ = converse(dialogue, [CALL, {"content": "42"}], QUESTION, input_usd=2.0, output_usd=8.0)
+    (answer,), _, _ = converse(dialogue, [CALL, {"content": "42"}], QUESTION, input_usd=2.0, output_usd=8.0)
     assert answer.usage == {"input_tokens": 2000, "output_tokens": 20, "cost_usd": (2000 * 2.0 + 20 * 8.0) / 1e6}
 
 
 def test_the_model_never_sees_the_addresses_of_the_tools(dialogue: Any) -> None:
-    _, requests = converse(dialogue, [{"content": "42"}], QUESTION)
+    _, requests, _ = converse(dialogue, [{"content": "42"}], QUESTION)
     assert "127.0.0.1" not in json.dumps(requests[0]["messages"])
 
 
 def test_a_model_that_only_calls_tools_is_made_to_answer_at_the_limit_of_turns(dialogue: Any) -> None:
-    (answer,), requests = converse(dialogue, [CALL, CALL, CALL, {"content": "enough"}], QUESTION, model_calls=4)
+    (answer,), requests, _ = converse(dialogue, [CALL, CALL, CALL, {"content": "enough"}], QUESTION, model_calls=4)
     assert answer.text == "enough"
     assert len(requests) == 4
     assert "tools" not in requests[3] and "final answer now" in requests[3]["messages"][-1]["content"]
 
 
 def test_the_cost_cap_ends_the_tool_calls(dialogue: Any) -> None:
-    _, requests = converse(dialogue, [CALL], QUESTION, input_usd=100.0, cost_usd=0.15)
+    _, requests, _ = converse(dialogue, [CALL], QUESTION, input_usd=100.0, cost_usd=0.15)
     assert len(requests) == 3
     assert "tools" not in requests[2]
 
@@ -168,7 +60,7 @@ def test_wrong_calls_are_told_to_the_model(dialogue: Any) -> None:
         tool_call("desk__double", '{"value": "many"}'),
         {"content": "sorry"},
     ]
-    (answer,), requests = converse(dialogue, script, QUESTION)
+    (answer,), requests, _ = converse(dialogue, script, QUESTION)
     assert answer.text == "sorry"
     results = [request["messages"][-1]["content"] for request in requests[1:]]
     assert all(result.startswith("error:") for result in results), results
@@ -177,7 +69,7 @@ def test_wrong_calls_are_told_to_the_model(dialogue: Any) -> None:
 
 def test_the_conversation_and_its_tools_are_remembered_in_later_turns(dialogue: Any) -> None:
     fenced = {"content": '```json\n{"a": 42}\n```'}
-    (_, second), requests = converse(
+    (_, second), requests, _ = converse(
         dialogue, [{"content": "first"}, CALL, fenced], QUESTION, {"question": "And twice 21?"}
     )
     assert json.loads(second.text) == {"a": 42}

@@ -33,6 +33,7 @@ OTHERS = ("", "a", "x" * 5000, "\0", "é\u202e", "null", "NaN", "1e999", "777", 
 NUMBERS = (0, 1, -1, 2, 7, 0.05, 0.2, 100, 2019, 2020, 2021, 9999, 10**9, 10**30, -(10**9), 1e308, 1e-320)
 JUNK = (None, True, False, [], {}, [[]], "9" * 400, float("inf"), float("nan"))
 DIGITS_ELSEWHERE = ("٠١٢٣٤٥٦٧٨٩", "０１２３４５６７８９", "०१२३४५६७८९")
+_NUMBER = re.compile(r"[\d.]+")
 OF_ITS_TYPE = 0.95
 """Share of arguments that have the right type."""
 
@@ -143,9 +144,16 @@ class Arguments:
         return rng.choice((*WORDS.get(name, OTHERS), rng.choice(OTHERS)))
 
 
-def _is_planted(text: str) -> bool:
-    """Return whether the text holds a planted number, or one beside it: the planted bar has a range."""
-    return DIGITS[:-1] in text.replace("_", "").replace(",", "")
+def is_planted(text: str) -> bool:
+    """Return whether the text holds a planted number in any power of ten, or one beside it: its bar has a range.
+
+    Not whether its digits stand somewhere within: among 100,000 computed prices of 16 digits they do by chance.
+    """
+    for number in _NUMBER.findall(text.replace("_", "").replace(",", "")):
+        significant = number.replace(".", "").strip("0")
+        if significant.startswith(DIGITS[:-1]) and len(significant) <= len(DIGITS) + 2:
+            return True
+    return False
 
 
 def _later_days(text: str, as_of: date) -> Iterator[str]:
@@ -154,7 +162,7 @@ def _later_days(text: str, as_of: date) -> Iterator[str]:
 
 def _judge(tally: Tally, module: Any, tool: str, arguments: dict[str, Any], text: str, as_of: date) -> None:
     """Note an answer that holds what it must not. Days of expiry, and of fiscal years, may lie ahead."""
-    if _is_planted(text) or (module in (yfinance, trading) and any(_later_days(text, as_of))):
+    if is_planted(text) or (module in (yfinance, trading) and any(_later_days(text, as_of))):
         tally.leaks.append((tool, json.dumps(arguments)[:300]))
 
 
@@ -167,7 +175,7 @@ async def _ask(tally: Tally, module: Any, server: MCPServer, tool: str, argument
         clear = isinstance(error, ToolError) and not isinstance(error, UnexpectedToolError)
         if not clear or not text.strip():
             tally.unclear.append((tool, json.dumps(arguments)[:300], f"{type(error).__name__}: {text}"[:300]))
-        if _is_planted(text):
+        if is_planted(text):
             tally.leaks.append((tool, json.dumps(arguments)[:300]))
         return
     tally.answered[tool] += 1

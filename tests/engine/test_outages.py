@@ -13,6 +13,7 @@ from engine.batch import Setup
 from engine.budget import Budget, refuse_unmetered
 from engine.config import LimitsConfig
 from engine.errors import AgentUnreachable, ConfigError, RunIncomplete
+from engine.model_settings import ModelSettings
 from engine.outages import Watch
 from engine.progress import Silent
 from engine.store import Store
@@ -253,12 +254,9 @@ def test_the_spending_of_a_reply_that_failed_is_counted(tmp_path):
     assert found["detailed_results"][0]["input_tokens"] == 1000
 
 
-def test_a_limit_in_dollars_is_refused_where_the_prices_are_unknown(monkeypatch):
-    for name in ("OPENAI_INPUT_PRICE", "OPENAI_OUTPUT_PRICE"):
-        monkeypatch.delenv(name, raising=False)
-    limits = LimitsConfig(max_cost_usd=5.0)
+def test_a_limit_in_dollars_is_refused_where_the_prices_are_unknown():
+    limits, unpriced = LimitsConfig(max_cost_usd=5.0), ModelSettings("m")
     with pytest.raises(ConfigError, match=r"max_cost_usd: the prices of builtin:llm are unknown.*OPENAI_INPUT_PRICE"):
-        refuse_unmetered(limits, "builtin:llm", {})
-    refuse_unmetered(limits, "builtin:llm", {"OPENAI_INPUT_PRICE": "1", "OPENAI_OUTPUT_PRICE": "2"})
-    refuse_unmetered(LimitsConfig(), "builtin:llm", {})
-    refuse_unmetered(limits, "http://127.0.0.1:1", {})
+        refuse_unmetered(limits, unpriced)
+    refuse_unmetered(limits, ModelSettings("m", input_price=1.0, output_price=2.0))
+    refuse_unmetered(LimitsConfig(), unpriced)

@@ -27,7 +27,7 @@ class Endpoint(ThreadingHTTPServer):
 
     def __init__(self, *, answers=10**6, status=503):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.answers, self.status, self.served = answers, status, 0
+        self.answers, self.status, self.served, self.requests = answers, status, 0, []
         self.url = f"http://127.0.0.1:{self.server_port}/v1"
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -44,7 +44,7 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         self.server.served += 1
         if self.server.served > self.server.answers:
             status, body = self.server.status, {"error": {"message": "no such model or key"}}
@@ -103,7 +103,7 @@ def test_a_forgotten_model_and_a_budget_without_prices_are_asked_for(config, tmp
     assert done.returncode == 2
     assert "set OPENAI_INPUT_PRICE and OPENAI_OUTPUT_PRICE" in error_of(done)
     done = here("run", config, "--agent", "builtin:quant", "--model", "m")
-    assert done.returncode == 2 and "--model and --base-url are for --agent builtin:llm" in error_of(done)
+    assert done.returncode == 2 and "--model is for --agent builtin:llm, got --agent builtin:quant" in error_of(done)
     assert not (tmp_path / "run").exists()
 
 

@@ -165,3 +165,9 @@ def test_a_run_without_a_scored_task_that_has_weight_has_no_overall_score(weight
     overall, _ = score.summarize(rows, weights)
     assert (overall.score, overall.se, overall.ci95) == (None, None, None)
     assert overall.bounds == (0.0, 100.0)
+
+
+def test_a_shard_of_sections_without_weight_has_no_overall_score_and_every_bound():
+    overall, sections = score.summarize([record("options_trading", 100.0, passed=True)], {"crypto_trading": 1.0})
+    assert (overall.score, overall.se, overall.ci95, overall.bounds) == (None, None, None, (0.0, 100.0))
+    assert (sections["options_trading"].score, sections["options_trading"].weight) == (100.0, 0.0)

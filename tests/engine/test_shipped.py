@@ -23,7 +23,7 @@ def test_the_shipped_sweep_is_found_by_its_name():
 
 
 def test_every_shipped_config_is_listed():
-    assert shipped.config_names("run") == ["full", "offline", "quick"]
+    assert shipped.config_names("run") == ["full", "llm", "offline", "quick"]
     assert shipped.config_names("sweep") == ["sweep", "sweep-table14"]
 
 
@@ -46,13 +46,13 @@ def test_a_folder_is_no_config(elsewhere):
 def test_what_is_neither_a_file_nor_a_name_lists_the_names(given):
     with pytest.raises(ConfigError) as found:
         config.load(given)
-    assert str(found.value) == (f"cannot read config {given}: no such file; shipped by name: full, offline, quick")
+    assert str(found.value) == (f"cannot read config {given}: no such file; shipped by name: full, llm, offline, quick")
 
 
 @pytest.mark.parametrize("given", ["quikc", "quikc.yaml", "configs/quikc.yaml"])
 def test_a_misspelt_name_is_told_the_nearest(given):
     with pytest.raises(
-        ConfigError, match=r"no such file \(did you mean 'quick'\?\); shipped by name: full, offline, q"
+        ConfigError, match=r"no such file \(did you mean 'quick'\?\); shipped by name: full, llm, offline, q"
     ):
         config.load(given)
 

@@ -24,6 +24,8 @@ class FakeJudge:
     asked: list[tuple[str, str, str]] = field(default_factory=list)
     prompts: list[str] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
+    refuses_temperature: bool = False
+    refused: int = 0
 
     @property
     def options(self) -> dict[str, Any]:
@@ -53,13 +55,20 @@ def serve_judge() -> Iterator[Callable[[Says], FakeJudge]]:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                text = judge.answer(body)
-                message = {"role": "assistant", "content": text}
+                if judge.refuses_temperature and "temperature" in body:
+                    judge.refused += 1
+                    said = "Unsupported value: 'temperature' does not support 0.0 with this model."
+                    self.send(400, {"error": {"message": said, "param": "temperature"}})
+                    return
+                message = {"role": "assistant", "content": judge.answer(body)}
                 choices = [{"index": 0, "finish_reason": "stop", "message": message}]
-                sent = json.dumps(
-                    {"id": "c", "object": "chat.completion", "created": 0, "model": "fake", "choices": choices}
-                ).encode()
-                self.send_response(200)
+                self.send(
+                    200, {"id": "c", "object": "chat.completion", "created": 0, "model": "fake", "choices": choices}
+                )
+
+            def send(self, status: int, document: dict[str, Any]) -> None:
+                sent = json.dumps(document).encode()
+                self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(sent)))
                 self.end_headers()

@@ -203,6 +203,26 @@ def test_a_misspelt_judge_key_is_named(tmp_path) -> None:
         case({"judge": {"model": "m", "modle": "n"}}, tmp_path)
 
 
+def test_a_judge_whose_endpoint_refuses_a_temperature_is_asked_without_and_the_record_says_so(
+    truthful_judge, tmp_path
+) -> None:
+    """Reasoning models do: before, every rubric was unavailable."""
+    usual = scored(case(truthful_judge.options, tmp_path), GOOD)
+    assert usual.details["temperature_refused"] is False
+    assert all(body["temperature"] == 0.0 for body in truthful_judge.bodies)
+    truthful_judge.refuses_temperature = True
+    truthful_judge.bodies.clear()
+    score = scored(case(truthful_judge.options, tmp_path), GOOD)
+    assert score.value == usual.value == 100.0
+    assert score.details["temperature_refused"] is True
+    assert truthful_judge.bodies and not any("temperature" in body for body in truthful_judge.bodies)
+    assert truthful_judge.refused <= 2, "once, or once for each of the calls that were side by side"
+    again = case(truthful_judge.options, tmp_path).open()
+    again.recall(json.loads(json.dumps(score.details)))
+    again.reply(GOOD)
+    assert again.score().details["temperature_refused"] is True, "a rescore that asks nothing keeps it"
+
+
 def test_stored_verdicts_are_used_again_and_another_reply_is_asked(truthful_judge, tmp_path) -> None:
     first = scored(case(truthful_judge.options, tmp_path), GOOD)
     calls = len(truthful_judge.asked)

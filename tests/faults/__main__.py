@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 
@@ -40,6 +41,9 @@ def main() -> int:
         for fault in chosen:
             print(f"{fault.name:<28} {fault.expected}")
         return 0
+    # Started in the background, a program ignores these two, and so would the runs that are to be interrupted.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     started = time.monotonic()
     with fault_free(asked.backend) as calm:
         print(f"  {'fault':<26} | {'expected':<34} | seen", flush=True)

@@ -13,7 +13,7 @@ import pytest
 
 from mcp_servers import edgar, options, trading, yfinance
 from tests.canaries.planted import AS_OF, CANARY, DIGITS, TOMORROW, planted
-from tests.canaries.play import play
+from tests.canaries.play import is_planted, play
 
 Ask = Callable[..., Any]
 CALLS = 2_000
@@ -49,6 +49,17 @@ def test_no_tool_serves_a_planted_record_of_tomorrow(
     ask: Ask, module: Any, tool: str, arguments: dict[str, Any]
 ) -> None:
     assert DIGITS not in _text(ask(module.build_server(lake=LAKE), tool, as_of=AS_OF, **arguments))
+
+
+@pytest.mark.parametrize(
+    "text", ['{"close": 777123.0}', "at 777,124.0", "0000777123", "7.77123e5", "0.777122", '{"mean": 777123.25}']
+)
+def test_a_planted_number_is_known_however_it_is_written(text: str) -> None:
+    assert is_planted(text)
+
+
+def test_a_computed_number_that_has_its_digits_somewhere_is_not_planted() -> None:
+    assert not is_planted('{"theta": -0.0165777123042610, "vega": 0.0248263777129156, "price": 7.771239185320417}')
 
 
 def test_every_tool_over_the_lake_is_in_the_list_above(ask: Ask) -> None:

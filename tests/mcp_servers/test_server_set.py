@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def test_an_agent_finds_no_log_at_its_address_and_cannot_forge_a_token_nor_come_
         assert web.post(f"{base}/close", headers=proof).status_code == 404
         stranger = access.issue(Grant("run", "nosy", date(2030, 1, 1), 1), access.new_key())
         assert web.post(f"{root}/t/{stranger}/mcp", json={}).status_code == 401
-        assert web.post(f"{root}/mcp", json={}).status_code == 404
+        assert web.post(f"{root}/mcp", json={}).status_code == 401
         assert web.get(f"{root}/health").json() == {"status": "ok", "server": "edgar", "warm": True}
 
 
@@ -241,64 +242,55 @@ def test_an_unknown_server_is_an_error_that_lists_the_known_ones() -> None:
         start_servers(["edgars"])
 
 
-def test_a_server_that_runs_alone_has_the_date_it_was_started_with() -> None:
-    command = [sys.executable, "-c", "from datetime import date; from mcp_servers import host;"]
-    command[-1] += "host.serve('yfinance', port=0, as_of=date(2012, 9, 19))"
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert child.stdout is not None
-    try:
-        url = child.stdout.readline().split()[-1]
+ALONE = (
+    "from datetime import date; from mcp_servers import caller, host, risk;"
+    "grant = caller.standalone_grant(date(2012, 9, 19));"
+)
+BROKEN = "risk.build_server = lambda: 1 / 0;"
+
+
+@contextmanager
+def alone(code: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-c", ALONE + code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            yield child
+        finally:
+            child.terminate()
+
+
+def test_servers_that_run_alone_have_the_date_they_were_started_with() -> None:
+    with alone("host.serve(['yfinance', 'risk'], port=0, grant=grant)") as child:
+        assert child.stdout is not None
+        url, other = (child.stdout.readline().split()[-1] for _ in range(2))
         quote, refused = (
             call(url, "get_quote", arguments)[0]
             for arguments in ({"ticker": "AAPL"}, {"ticker": "AAPL", "date": "2013-01-02"})
         )
-    finally:
-        child.terminate()
-        child.wait()
-        child.stdout.close()
-    assert quote["close"] == 702.10
+        drawdown = call(other, "calculate_max_drawdown", {"returns": [0.5, -0.5]})[0]
+    assert quote["close"] == 702.10 and drawdown["max_drawdown"] == 0.5
     assert "is after the simulation date 2012-09-19" in refused
 
 
-def test_the_list_of_servers_names_every_tool_with_no_two_alike() -> None:
-    from mcp_servers import host
-
-    rows = host.describe_servers()
-    assert [row["port"] for row in rows] == [8101, 8102, 8103, 8104, 8105, 8106]
-    tools = [tool for row in rows for tool in row["tools"]]
-    assert len(tools) == len(set(tools)) > 20
-    for row in rows:
-        assert row["tools"] or row["unavailable"]
-
-
-def test_every_tool_says_what_it_does_and_describes_its_arguments_and_answers() -> None:
-    from mcp_servers import host
-
-    for spec in catalog.SERVERS.values():
-        if spec.name == "sandbox":
-            continue
-        for tool in anyio.run(host.build(spec).list_tools):
-            assert tool.description, tool.name
-            assert tool.output_schema, tool.name
-            for name, argument in tool.input_schema["properties"].items():
-                described = argument.get("description") or any(
-                    "description" in part for part in argument.get("anyOf", ())
-                )
-                assert described, f"{tool.name}({name})"
+def test_a_server_that_cannot_run_is_told_and_the_others_serve() -> None:
+    with alone(BROKEN + "host.serve(['risk', 'yfinance'], port=0, grant=grant)") as child:
+        assert child.stdout is not None and child.stderr is not None
+        first = child.stdout.readline()
+        assert first.startswith("Yahoo Finance MCP server: http://127.0.0.1:")
+        assert call(first.split()[-1], "get_quote", {"ticker": "AAPL"})[0]["date"] == "2012-09-19"
+        assert child.stderr.readline() == "the risk server cannot run here: division by zero\n"
+    with alone(BROKEN + "host.serve(['risk'], port=0, grant=grant)") as child:
+        told = child.communicate(timeout=60)[1]
+        assert child.returncode == 1 and "ServerStartError: the risk server cannot run here: division by zero" in told
 
 
-def test_a_server_that_cannot_be_built_here_is_listed_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mcp_servers import host, sandbox
-
-    def refuse() -> None:
-        raise RuntimeError("no tier works on this machine")
-
-    monkeypatch.setattr(sandbox, "build_server", refuse)
-    row = next(row for row in host.describe_servers() if row["name"] == "sandbox")
-    assert row["tools"] == [] and row["unavailable"] == "RuntimeError: no tier works on this machine"
-
-
-def test_a_limit_of_open_files_that_calls_would_meet_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("resource.getrlimit", lambda kind: (24, 24))
-    with pytest.raises(ServerStartError, match=r"need 128 open files, 24 are allowed"):
-        start_servers(["risk"], ports="auto")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_servers_that_run_alone_at_once_and_without_a_traceback(number: signal.Signals) -> None:
+    # the options server has the longest warm-up: the signal comes in the middle of it
+    with alone("host.serve(['options', 'sandbox'], port=0, grant=grant)") as child:
+        assert child.stdout is not None
+        for _ in range(2):
+            child.stdout.readline()
+        child.send_signal(number)
+        told = child.communicate(timeout=20)[1]
+        assert (child.returncode, told) == (130, "")
