@@ -211,9 +211,9 @@ def _deviation(price: jax.Array, log_distance: jax.Array, scale: jax.Array) -> t
     deviation, in_lowest, in_highest = _guess(price, log_distance, scale)
     log_price = jnp.log(price)
     for _ in range(2):
-        deviation = deviation + _householder_step(
-            price, log_price, log_distance, scale, deviation, in_lowest, in_highest
-        )
+        step = _householder_step(price, log_price, log_distance, scale, deviation, in_lowest, in_highest)
+        # Where the guess reaches the bound to the last digit there is no slope left to correct it by.
+        deviation = deviation + jnp.where(jnp.isfinite(step), step, 0.0)
     return deviation, scale * density(0.5 * deviation - log_distance / deviation)
 
 
