@@ -152,11 +152,13 @@ def _solve(
     rounding = float(np.finfo(price.dtype).eps) * jnp.where(in_value > 0.0, larger, price)
     relative_vega = vega * deviation * smaller / scale
     status = jnp.full_like(price, Status.SOLVED, jnp.int32)
+    # A price that is the bound to rounding has no guess, either.
+    above = (time_value >= smaller) | (jnp.isnan(deviation) & (time_value > 0.5 * smaller))
     # From the last to the first that counts.
     for applies, found in (
         (rounding > 1e-6 * relative_vega, Status.ILL_CONDITIONED),
         (time_value <= 4.0 * jnp.where(in_value > 0.0, rounding, 0.0), Status.NO_TIME_VALUE),
-        (time_value >= smaller, Status.ABOVE_BOUND),
+        (above, Status.ABOVE_BOUND),
         (time_value < -4.0 * rounding, Status.BELOW_INTRINSIC),
         (jnp.isnan(price + log_moneyness) | (spot <= 0.0) | (strike <= 0.0) | (time <= 0.0), Status.UNDEFINED),
     ):
