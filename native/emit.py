@@ -150,6 +150,8 @@ class Emitter:
         """Rings by name, as they were last pushed."""
         self.uses: dict[str, set[str]] = {}
         """What is read of each ring."""
+        self.reads: dict[str, str] = {}
+        """Statements that read the parameters, by the names that they give; they stand before any loop."""
         self._count = 0
 
     def emit(self, closed: Any, arguments: Sequence[Any]) -> list[Any]:
@@ -201,7 +203,10 @@ class Emitter:
             if plain not in self.parameters:
                 self.parameters.append(plain)
             place = self.parameters.index(plain)
-            return Value(f"{TYPES[dtype][1]}(p[{place}])", dtype, False, plain)
+            single = TYPES[dtype][1]
+            name = f"{single}_{place}"
+            self.reads[name] = f"const {single} {name} = {single}(p[{place}]);"
+            return Value(name, dtype, False, plain)
         return Value(_written(plain, dtype), dtype, False, float(plain))
 
     def refused(self, why: str) -> NotElementwise:

@@ -178,9 +178,9 @@ class _Strategy:
         self.rings = [place for place, leaf in enumerate(kept) if len(leaf.shape) == 2]
 
     def written(self, began: Any, decided: Any) -> Written:
-        members, uses, deciding = self._deciding(decided)
+        members, emitter, deciding = self._deciding(decided)
         beginning = self._beginning(began, members)
-        kinds = [self._member(place, uses) for place in range(len(self.kept))]
+        kinds = [self._member(place, emitter.uses) for place in range(len(self.kept))]
         source = f"""{heading(self.dtype)}#include <new>
 
 #include "candles.h"
@@ -202,7 +202,7 @@ extern "C" void begin(void* memory, const Chunk* seen, const double* p) {{
 extern "C" void decide(void* memory, const Chunk* seen, Orders* orders, const V* account, int first, int last,
                        const double* p) {{
   Memory& m = *static_cast<Memory*>(memory);
-  {_lines([f"auto l{place} = m.m{place};" for place in members])}
+  {_lines([*emitter.reads.values(), *(f"auto l{place} = m.m{place};" for place in members)])}
   for (int t = first; t < last; ++t) {{
   {_lines(deciding)}
   }}
@@ -241,7 +241,7 @@ extern "C" void decide(void* memory, const Chunk* seen, Orders* orders, const V*
             return SlotValue(self._remembered(place - 1))
         return Value(f"l{place}", dtype, bool(leaf.shape))
 
-    def _deciding(self, decided: Any) -> tuple[list[int], dict[str, set[str]], list[str]]:
+    def _deciding(self, decided: Any) -> tuple[list[int], Emitter, list[str]]:
         emitter = Emitter(word=np.dtype(self.dtype).itemsize, parameters=self.numbers)
         remembered = [self._remembered(place) for place in range(len(self.kept))]
         emitter.rings = {value.name: value for value in remembered if isinstance(value, RingValue)}
@@ -263,12 +263,12 @@ extern "C" void decide(void* memory, const Chunk* seen, Orders* orders, const V*
         orders = [
             f"orders->{name}[t + 1] = {emitter.vector(value)};" for name, value in zip(names, ordered, strict=True)
         ]
-        return members, emitter.uses, [*emitter.lines, *keeps, *moves, *orders]
+        return members, emitter, [*emitter.lines, *keeps, *moves, *orders]
 
     def _beginning(self, began: Any, members: list[int]) -> list[str]:
         emitter = Emitter(word=np.dtype(self.dtype).itemsize, parameters=self.numbers)
         results = emitter.emit(began, _bar_values("seen", self.dtype))
-        lines = list(emitter.lines)
+        lines = [*emitter.reads.values(), *emitter.lines]
         for place, value in enumerate(results):
             ring = value.ring if isinstance(value, SlotValue) else value
             if isinstance(ring, RingValue) != (place not in members) or (isinstance(ring, RingValue) and ring.name):
