@@ -1,15 +1,25 @@
-"""A Ray worker that was lost is left alone until it answers again."""
+"""A Ray worker that was lost is left alone until it answers again.
+
+The checks run in a process of their own: Ray reads its settings when it is first imported, and the other tests of a
+process need theirs.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
-import pytest
-import ray
+ROOT = Path(__file__).resolve().parents[2]
 
-from engine import backends
-from engine.backends import RayBackend, WorkerLost
+
+def gone_away() -> Exception:
+    import ray
+
+    return ray.exceptions.ActorUnavailableError("the node is gone", None)
 
 
 class Method:
@@ -28,57 +38,70 @@ class Actor:
 
     async def _execute(self, position: int, attempt: int, draw: int) -> dict[str, Any]:
         if self.away:
-            raise ray.exceptions.ActorUnavailableError("the node is gone", None)
+            raise gone_away()
         self.played += 1
         return {"by": self.name}
 
     async def _is_there(self) -> None:
         if self.away:
             self.away -= 1
-            raise ray.exceptions.ActorUnavailableError("the node is gone", None)
+            raise gone_away()
 
 
-def backend(*actors: Actor) -> RayBackend:
+def backend(*actors: Actor) -> Any:
+    from engine.backends import RayBackend
+
     made = object.__new__(RayBackend)
     made._actors, made._next, made._lost, made._returning = list(actors), 0, set(), set()
     return made
 
 
-def test_attempts_are_not_used_up_on_workers_that_are_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backends, "RETURN_POLL_S", 0.01)
-    gone, other_gone, there = Actor("gone", away=3), Actor("other", away=10**9), Actor("there")
+async def is_lost(made: Any) -> bool:
+    from engine.backends import WorkerLost
 
-    async def play() -> list[str]:
-        made = backend(gone, other_gone, there)
-        for _ in range(2):
-            with pytest.raises(WorkerLost):
-                await made.execute(0, 1, 1)
-        played = [(await made.execute(0, 2, 1))["by"] for _ in range(5)]
-        while 0 in made._lost:
-            await asyncio.sleep(0.01)
-        played += [(await made.execute(0, 2, 1))["by"] for _ in range(4)]
-        for waiting in made._returning:
-            waiting.cancel()
-        return played
-
-    assert asyncio.run(play()) == ["there"] * 5 + ["gone", "there"] * 2
+    try:
+        await made.execute(0, 1, 1)
+    except WorkerLost:
+        return True
+    return False
 
 
-def test_a_task_waits_while_all_workers_are_away_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backends, "RETURN_POLL_S", 0.01)
-    monkeypatch.setattr(backends, "RETURN_TIMEOUT_S", 5.0)
+async def attempts_are_not_used_up_on_workers_that_are_away() -> None:
+    made = backend(Actor("gone", away=3), Actor("other", away=10**9), Actor("there"))
+    assert await is_lost(made) and await is_lost(made)
+    played = [(await made.execute(0, 2, 1))["by"] for _ in range(5)]
+    while 0 in made._lost:
+        await asyncio.sleep(0.01)
+    played += [(await made.execute(0, 2, 1))["by"] for _ in range(4)]
+    assert played == ["there"] * 5 + ["gone", "there"] * 2, played
 
-    async def play(away: int) -> dict[str, Any]:
-        made = backend(Actor("only", away=away))
-        with pytest.raises(WorkerLost):
-            await made.execute(0, 1, 1)
-        try:
-            return await made.execute(0, 2, 1)
-        finally:
-            for waiting in made._returning:
-                waiting.cancel()
 
-    assert asyncio.run(play(3)) == {"by": "only"}
-    monkeypatch.setattr(backends, "RETURN_TIMEOUT_S", 0.05)
-    with pytest.raises(WorkerLost):
-        asyncio.run(play(10**9))
+async def a_task_waits_while_all_workers_are_away_but_not_for_ever() -> None:
+    from engine import backends
+
+    made = backend(Actor("only", away=3))
+    assert await is_lost(made)
+    assert await made.execute(0, 2, 1) == {"by": "only"}
+    backends.RETURN_TIMEOUT_S = 0.05
+    made = backend(Actor("only", away=10**9))
+    assert await is_lost(made) and await is_lost(made)
+
+
+def test_lost_workers_use_up_no_attempts_and_tasks_wait_for_them() -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, __file__], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["both", "hold"]
+
+
+def main() -> None:
+    from engine import backends
+
+    backends.RETURN_POLL_S = 0.01
+    asyncio.run(attempts_are_not_used_up_on_workers_that_are_away())
+    asyncio.run(a_task_waits_while_all_workers_are_away_but_not_for_ever())
+    print("both hold")
+
+
+if __name__ == "__main__":
+    main()
