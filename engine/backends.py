@@ -13,6 +13,9 @@ from engine.oracle import Oracle
 from engine.tool_access import ToolAccess
 from mcp_servers.secrecy import deny_inspection
 
+RETURN_POLL_S, RETURN_TIMEOUT_S = 0.5, 60.0
+"""How often a lost worker is asked whether it is back, and how long a task waits while all are lost."""
+
 
 class Backend(Protocol):
     """Executes one attempt of one cell."""
@@ -76,23 +79,59 @@ class RayBackend:
         arguments = (config.model_dump(mode="json"), run_id, agent_url, agent_digest, tools, agent_token)
         self._actors: list[Any] = [actor.remote(*arguments) for _ in range(workers)]
         self._next = 0
+        self._lost: set[int] = set()
+        self._returning: set[asyncio.Task[None]] = set()
 
     async def execute(self, position: int, attempt: int, draw: int) -> dict[str, Any]:
-        """Play the cell on the next worker; a lost worker is a failure of the harness."""
+        """Play the cell on the next worker; a lost worker is a failure of the harness.
+
+        A worker that was lost gets nothing until it answers again: with its node several are gone at once, and the
+        attempts of a task would be used up on them before the cluster has noticed.
+        """
         import ray
 
-        actor = self._actors[self._next % len(self._actors)]
-        self._next += 1
+        place = await self._place()
         try:
-            record: dict[str, Any] = await actor.execute.remote(position, attempt, draw)
+            record: dict[str, Any] = await self._actors[place].execute.remote(position, attempt, draw)
         except ray.exceptions.RayError as error:
+            if place not in self._lost:
+                self._lost.add(place)
+                waiting = asyncio.create_task(self._wait_for(place))
+                self._returning.add(waiting)
+                waiting.add_done_callback(self._returning.discard)
             raise WorkerLost(str(error).strip().splitlines()[-1]) from error
         return record
+
+    async def _place(self) -> int:
+        """Return the next worker that is not lost; after a while without one, any."""
+        deadline = asyncio.get_running_loop().time() + RETURN_TIMEOUT_S
+        while len(self._lost) == len(self._actors) and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(RETURN_POLL_S)
+        while True:
+            place = self._next % len(self._actors)
+            self._next += 1
+            if place not in self._lost or len(self._lost) == len(self._actors):
+                return place
+
+    async def _wait_for(self, place: int) -> None:
+        """Ask a lost worker until it answers."""
+        import ray
+
+        while True:
+            try:
+                await self._actors[place].is_there.remote()
+            except ray.exceptions.RayError:
+                await asyncio.sleep(RETURN_POLL_S)
+            else:
+                self._lost.discard(place)
+                return
 
     async def close(self) -> None:
         """End the workers."""
         import ray
 
+        for waiting in self._returning:
+            waiting.cancel()
         for actor in self._actors:
             ray.kill(actor)
 
@@ -118,6 +157,9 @@ class Worker:
         self._url, self._digest, self._token = agent_url, agent_digest, agent_token
         self._backend: SerialBackend | None = None
         self._connecting = asyncio.Lock()
+
+    async def is_there(self) -> None:
+        """Answer, which is all that is asked."""
 
     async def execute(self, position: int, attempt: int, draw: int) -> dict[str, Any]:
         """Play the cell in this worker."""

@@ -53,12 +53,12 @@ class Handler(BaseHTTPRequestHandler):
             function = {"name": name, "arguments": json.dumps(arguments)}
             call = {"id": f"call_{done}", "type": "function", "function": function}
             message = {"role": "assistant", "content": None, "tool_calls": [call]}
-        read: int = self.server.count(request)  # type: ignore[attr-defined]
+        read: int = self.server.count(request)
         usage = {"prompt_tokens": read, "completion_tokens": 10, "total_tokens": read + 10}
         choices = [{"index": 0, "finish_reason": "stop", "message": message}]
         body = {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "usage": usage, "choices": choices}
         raw = json.dumps(body).encode()
-        self.server.reads.append(read)  # type: ignore[attr-defined]
+        self.server.reads.append(read)
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(raw)))

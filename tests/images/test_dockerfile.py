@@ -58,8 +58,8 @@ def test_no_image_runs_as_root_and_each_may_write_its_working_folder(target: str
     user = last(target, "USER").text
     assert user == "10001:10001"
     made = " ".join(row.text for row in of_image(target) if row.name == "RUN")
-    assert "useradd --uid 10001 --gid 10001" in made and "--owner bench --group bench /work" in made
-    assert last(target, "WORKDIR").text == "/work"
+    assert "useradd --uid 10001 --gid 10001" in made and "--owner bench --group bench /data" in made
+    assert last(target, "WORKDIR").text == "/data"
 
 
 def test_the_ports_are_those_of_the_code() -> None:
@@ -122,7 +122,7 @@ def test_the_health_check_tells_a_service_that_is_up_from_one_that_is_not(target
     assert check[0] == "python" and check != last(target, "HEALTHCHECK").words()
     command = [word.replace(declared, port).replace("0.0.0.0", "127.0.0.1") for word in entrypoint(target)]
     command = [
-        word.replace("/work/runs", str(tmp_path)).replace("/opt/agents", str(ROOT / "agents")) for word in command
+        word.replace("/data/runs", str(tmp_path)).replace("/opt/agents", str(ROOT / "agents")) for word in command
     ]
     start = {"traderbench": [sys.executable, "-m", "engine.cli"], "python": [sys.executable]}[command[0]]
     healthy = [sys.executable, *check[1:]]
