@@ -74,7 +74,8 @@ def run_sweep(
     dict
         ``cells``, ``bar_steps``, ``seconds`` (warm compute of this run: first to last shard, compilation apart),
         ``bar_steps_per_second``, ``peak_memory_mib``, ``results`` (folder of Parquet files); besides ``report``,
-        ``compile_seconds``, ``shards``, ``shards_reused``, ``backend``.
+        ``compile_seconds``, ``shards``, ``shards_reused``, ``backend``; ``decided_by_xla`` (own and declared strategies
+        that no compiled loop can play, each with the reason) where there are any.
 
     Raises
     ------
@@ -124,6 +125,8 @@ def run_sweep(
         "shards_reused": done_before,
         "backend": backend,
     }
+    if by_xla := sweep_shard.decided_by_xla(config):
+        summary["decided_by_xla"] = by_xla
     if report:
         from engine.sweep_report import write_report
 

@@ -133,8 +133,8 @@ class Means:
     def comparisons(self) -> list[Comparison]:
         """Return every paired difference from the baseline, in the order of the config."""
         keys: list[Key] = [
-            (transform, severity, choice.title)
-            for choice in self._config.strategies
+            (transform.title, severity, strategy.title)
+            for strategy in self._config.strategies
             for transform in self._config.transforms
             for severity in self._config.severities
         ]

@@ -38,7 +38,7 @@ def write_report(folder: Path, config: SweepConfig, summary: dict[str, Any]) -> 
     for path in shard_files(folder / "results"):
         means.add(pd.read_parquet(path))
     severity = main_severity(config)
-    changed = [name for name in config.transforms if name != BASELINE]
+    changed = [row.title for row in config.transforms if row.title != BASELINE]
     text = report.template(TEMPLATE).render(
         config=config,
         facts=[(title, shown(summary[name])) for name, title in FACTS.items() if name in summary],

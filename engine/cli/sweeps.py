@@ -80,6 +80,8 @@ def sweep_command(arguments: argparse.Namespace) -> int:
     speed, memory = result["bar_steps_per_second"] / 1e6, result["peak_memory_mib"]
     print(f"{result['cells']:,} backtests, {result['bar_steps']:,} bar-steps in {result['seconds']:.1f} s")
     print(f"{speed:,.0f} million bar-steps a second, peak memory {memory:,.0f} MiB")
+    for title, reason in result.get("decided_by_xla", {}).items():
+        print(f"decided by XLA, slower than a compiled loop: {title} ({reason})")
     print(f"results: {result['results']}\nreport: {result['report']}")
     return 0
 
