@@ -1,4 +1,4 @@
-"""Reference strategies, one family a file; :data:`STRATEGIES` names those that need no key and no foresight."""
+"""Reference strategies, one family a file; :data:`STRATEGIES` names them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Callable
 from backtest import naming
 from backtest.episode import Strategy
 from backtest.strategies import own
-from backtest.strategies.foresight import hindsight_oracle, noisy_oracle
-from backtest.strategies.passive import always, buy_and_hold, flat, from_targets, random_targets, random_walker
+from backtest.strategies.passive import always, buy_and_hold, flat, random_walker
 from backtest.strategies.premium import carry, volatility_target
 from backtest.strategies.protection import with_stop
 from backtest.strategies.reversal import bollinger_reversal, grid, rsi_divergence, rsi_reversal
@@ -83,14 +82,10 @@ __all__ = [
     "carry",
     "donchian_breakout",
     "flat",
-    "from_targets",
     "get",
     "grid",
-    "hindsight_oracle",
     "macd",
     "moving_average_cross",
-    "noisy_oracle",
-    "random_targets",
     "random_walker",
     "rsi_divergence",
     "rsi_reversal",

@@ -214,6 +214,21 @@ def all_cases() -> list[Case]:
             slipped,
         ),
         Case(
+            costs.fee,
+            lambda r: {"notional": r.uniform(0, 9, 3), "rules": rules.DEFAULT_RULES, "extra_fee_bps": 3.0},
+            lambda a, g: oracles.close(g, a["notional"] * 8.0 / 10_000.0),
+        ),
+        Case(
+            costs.unit_cost,
+            lambda r: {"fill_price": r.uniform(90, 110, 3), "price": 100.0, "rules": rules.DEFAULT_RULES},
+            lambda a, g: oracles.close(g, abs(a["fill_price"] - 100.0) + a["fill_price"] * 5.0 / 10_000.0),
+        ),
+        Case(
+            costs.one_way,
+            lambda r: {"quantity": r.uniform(-9, 9, 3), "volume": r.uniform(10, 90, 3), "rules": rules.DEFAULT_RULES},
+            lambda a, g: slipped(a, g - 5.0 / 10_000.0),
+        ),
+        Case(
             costs.fill,
             lambda r: {
                 "quantity": r.uniform(-9, 9, 3),
@@ -350,6 +365,11 @@ def all_cases() -> list[Case]:
             lambda r: {"rules": rules.Rules(fee_bps=float(r.uniform(0, 9)))},
             lambda a, g: g == a["rules"],
         ),
+        Case(
+            rules.changed,
+            lambda r: {"values": {"fee_bps": float(r.uniform(0, 9))}},
+            lambda a, g: g._replace(fee_bps=5.0) == rules.DEFAULT_RULES and g.fee_bps == a["values"]["fee_bps"],
+        ),
         Case(metrics.returns, equity, lambda a, g: oracles.close(g, oracles.returns(listed(a["equity"])))),
         Case(metrics.total_return, equity, lambda a, g: oracles.close(g, a["equity"][-1] / a["equity"][0] - 1.0)),
         Case(metrics.log_growth, equity, lambda a, g: oracles.close(g, math.log(a["equity"][-1] / a["equity"][0]))),
@@ -482,31 +502,6 @@ def all_cases() -> list[Case]:
         Case(strategies.get, lambda r: {"name": "always_long", "stop": 0.1}, lambda a, g: with_a_stop(g)),
         Case(strategies.always_long, lambda r: {}, lambda a, g: g is strategies.always(1.0), weight=0.02),
         Case(strategies.always_short, lambda r: {}, lambda a, g: g is strategies.always(-1.0), weight=0.02),
-        Case(
-            strategies.random_targets,
-            lambda r: {"key": jax.random.key(1), "bars": 6, "switch_rate": 0.5, "exposure": 1.0},
-            lambda a, g: g.shape == (6,) and bool((np.abs(np.nan_to_num(np.asarray(g))) <= 1.0).all()),
-            weight=0.3,
-        ),
-        Case(
-            strategies.from_targets,
-            lambda r: {"targets": r.uniform(-1, 1, 3)},
-            lambda a, g: oracles.close(g.size, a["targets"]),
-        ),
-        Case(
-            strategies.hindsight_oracle,
-            lambda r: {"market": candles(r), "rules": rules.FREE},
-            lambda a, g: set(np.unique(np.asarray(g.size)).tolist()) <= {-1.0, 0.0, 1.0},
-            weight=0.1,
-            dear=True,
-        ),
-        Case(
-            strategies.noisy_oracle,
-            lambda r: {"key": jax.random.key(1), "market": candles(r), "information_coefficient": 0.5, "horizon": 3},
-            lambda a, g: bool((np.abs(np.asarray(g.size)) <= 1.0).all()),
-            weight=0.1,
-            dear=True,
-        ),
     ]
 
 

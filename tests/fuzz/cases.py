@@ -29,8 +29,10 @@ INTERNAL = {
     "pricing.strategy.payoff": "part of analyze and margin, called with checked legs",
     "backtest.loops": "loops, called with what is checked",
     "backtest.loops.writing": "writes the loops",
+    "backtest.naming": "names and files of the user's own, tried in test_own_strategies.py and test_sweep_rows.py",
     "backtest.simulators.draws": "numbers of the simulator, called in its traced code",
     "backtest.strategies.orders": "orders of strategies, called in traced code",
+    "backtest.strategies.own": "files of the user's own, tried in test_own_strategies.py",
     "backtest.tally": "sums of batch, called in traced code",
 }
 """Modules whose functions only neighbours call."""

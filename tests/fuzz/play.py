@@ -121,7 +121,6 @@ SEEN_AS_UNKNOWN = {
     "backtest.metrics.turnover",
     "backtest.account.action",
     "backtest.account.hold",
-    "backtest.strategies.passive.from_targets",
 }
 """Where the docstring gives NaN a meaning (left out, unknown, hold), or only the ends of a path are read."""
 
@@ -199,7 +198,6 @@ WITHOUT_LABELS: set[str] = {
     "backtest.account.action",
     "backtest.account.hold",
     "backtest.account.target",
-    "backtest.strategies.passive.from_targets",
 }
 
 
