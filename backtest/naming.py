@@ -15,7 +15,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
+
+Parameters: TypeAlias = tuple[tuple[str, bool | int | float | str], ...]
+"""Parameters in a form that can be compared and kept."""
 
 
 def nearest(word: str, names: Iterable[str]) -> str:
@@ -96,7 +99,13 @@ def _is_offered(value: Any, module: ModuleType, kind: Any) -> bool:
 
 
 def check_parameters(
-    what: str, name: str, function: Callable[..., Any], parameters: Mapping[str, Any], *, besides: Sequence[str] = ()
+    what: str,
+    name: str,
+    function: Callable[..., Any],
+    parameters: Mapping[str, Any],
+    *,
+    besides: Sequence[str] = (),
+    first: int = 0,
 ) -> None:
     """Refuse a parameter that a function does not take, and one that it needs and does not get.
 
@@ -104,8 +113,10 @@ def check_parameters(
     ----------
     besides
         Parameters that are taken although the function has them not.
+    first
+        Number of arguments at the beginning that are no parameters.
     """
-    takes = inspect.signature(function).parameters.values()
+    takes = list(inspect.signature(function).parameters.values())[first:]
     known = [each.name for each in takes if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
     if not any(each.kind == each.VAR_KEYWORD for each in takes):
         known = [*known, *besides]

@@ -9,7 +9,7 @@ import numpy as np
 from engine.report.charts import GRID, MUTED, SERIES, figure
 from engine.statistics import Estimate, student_t_quantile
 from engine.sweep_config import SweepConfig
-from engine.sweep_means import BASELINE, MEASURES, Means
+from engine.sweep_means import BASELINE, Means, measures_of
 
 DARK = 0.179
 """Relative luminance under which white text contrasts more than black (WCAG 2.2: (L + 0.05)^2 = 0.05 x 1.05)."""
@@ -63,7 +63,7 @@ def heat_map(config: SweepConfig, means: Means, name: str) -> str:
             finite = math.isfinite(value)
             shade = colors(0.5 + 0.5 * value / reach if reach else 0.5) if finite else (1.0, 1.0, 1.0)
             axes.text(column, row, number(value), ha="center", va="center", fontsize=9, color=text_color(shade))
-        axes.set_title(f"Mean {MEASURES[name]}", fontsize=11)
+        axes.set_title(f"Mean {measures_of(config)[name]}", fontsize=11)
     return drawn[0]
 
 

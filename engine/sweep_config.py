@@ -11,13 +11,17 @@ import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from backtest import rules
+from backtest.metrics import own as own_metrics
+from backtest.metrics.measures import MEASURES
 from backtest.strategies import own
 from engine import shipped
 from engine.config import Record, explain
 from engine.errors import ConfigError
 from engine.sweep_rows import (
+    KEYS,
     Row,
     StrategyRow,
+    metric_of,
     named,
     require_titles,
     strategy_of,
@@ -44,6 +48,9 @@ class SweepConfig(Record):
 
     Attributes
     ----------
+    metrics
+        Measures that the report and ``--json`` show besides log growth, Sharpe ratio and largest drawdown: own ones,
+        which are stored with the others, or some that are always stored, by name.
     texts
         What the own files say that rows name, by their paths: filled in by :func:`load`. So the sweep's identity holds
         them, and workers need no files.
@@ -57,6 +64,7 @@ class SweepConfig(Record):
     seeds: Annotated[int, Field(ge=1, le=10_000_000)]
     first_seed: Annotated[int, Field(ge=0)] = 0
     strategies: Annotated[tuple[StrategyRow, ...], Field(min_length=1)]
+    metrics: tuple[Row, ...] = ()
     windows: Annotated[int, Field(ge=1)] = 1
     bars: Annotated[int, Field(ge=2)]
     bar_seconds: Annotated[float, Field(ge=1, le=366 * 86_400)] = 3600.0
@@ -66,7 +74,7 @@ class SweepConfig(Record):
     seeds_per_shard: Annotated[int, Field(ge=1, le=65_536)] = 125
     texts: dict[str, str] = Field(default_factory=dict)
 
-    @field_validator("strategies", "transforms", mode="before")
+    @field_validator("strategies", "transforms", "metrics", mode="before")
     @classmethod
     def _named(cls, value: Any) -> Any:
         return named(value)
@@ -168,6 +176,7 @@ def _with_files(config: SweepConfig, *, folder: Path) -> SweepConfig:
     """Return the sweep with what its own files say."""
     texts = texts_of(config.strategies, what="strategy", folder=folder)
     texts |= texts_of(config.transforms, what="transform", folder=folder)
+    texts |= texts_of(config.metrics, what="metric", folder=folder)
     declared = tuple(with_declared(row, folder=folder) for row in config.strategies)
     return config.model_copy(update={"texts": texts, "strategies": declared})
 
@@ -183,5 +192,12 @@ def _check_rows(config: SweepConfig) -> None:
         strategy = strategy_of(row, config.texts, bar_seconds=config.bar_seconds)
         if row.files:
             own.check(row.title, strategy, dtype=config.precision)
+    for row in config.metrics:
+        measure = metric_of(row, config.texts)
+        if row.files:
+            own_metrics.check(row.title, measure)
+            if row.title in (*KEYS, *MEASURES):
+                raise ValueError(f"metrics: {row.title!r} is a column of every sweep; give yours another label")
+    require_titles(config.metrics, what="metrics")
     require_titles(config.transforms, what="transforms")
     require_titles(config.strategies, what="strategies")

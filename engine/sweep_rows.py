@@ -15,6 +15,9 @@ from pydantic import Field, field_validator, model_validator
 from backtest import naming, strategies
 from backtest.episode import Strategy
 from backtest.market import Market
+from backtest.metrics import own as own_metrics
+from backtest.metrics.measures import MEASURES, Measure
+from backtest.naming import Parameters
 from backtest.strategies import own
 from engine.config import Record
 from engine.errors import ConfigError
@@ -24,6 +27,8 @@ from transforms import pipeline, registry
 from transforms.record import Transform, Transformed
 
 YEAR_SECONDS = 365.0 * 86_400.0
+KEYS = ("transform", "severity", "window", "seed", "strategy")
+"""Columns of the results that name a cell; the others are measures."""
 Texts: TypeAlias = Mapping[str, str]
 """What the own files of a sweep say, by their paths as the YAML writes them."""
 
@@ -58,7 +63,7 @@ class Row(Record):
         return self.label or (f"{short}({shown})" if shown else short)
 
     @property
-    def pairs(self) -> own.Parameters:
+    def pairs(self) -> Parameters:
         """The parameters in a form that can be compared and kept."""
         return tuple(sorted(self.params.items()))
 
@@ -147,6 +152,18 @@ def transforms_of(row: Row, texts: Texts) -> tuple[Transform, ...]:
     ]
     pipeline.check_params(row.name, parts, row.params)
     return tuple(parts)
+
+
+def metric_of(row: Row, texts: Texts) -> Measure:
+    """Return the measure of a row; errors as :func:`strategy_of`."""
+    if naming.is_own(row.name):
+        return own_metrics.from_file(row.name, texts[naming.parts(row.name)[0]], row.pairs)
+    if row.name not in MEASURES:
+        known = f"there are: {', '.join(MEASURES)}, or path/to/mine.py:name"
+        raise ValueError(f"unknown metric {row.name!r}{naming.nearest(row.name, MEASURES)}; {known}")
+    if row.params or row.label:
+        raise ValueError(f"metric {row.name!r}: one that is built in takes no params and no label")
+    return MEASURES[row.name]
 
 
 def trace_transform(row: Row, parts: tuple[Transform, ...], *, bars: int) -> None:

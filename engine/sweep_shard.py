@@ -11,14 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 
 import native
-from backtest import batch, loops, rules, simulators, tally
-from backtest.account import open_account
+from backtest import batch, loops, rules, simulators
 from backtest.market import Market
 from backtest.metrics import Summary
-from backtest.rules import Rules
-from backtest.strategies.own import Parameters
+from backtest.metrics.measures import MEASURES
+from backtest.naming import Parameters
 from engine.sweep_config import SweepConfig
-from engine.sweep_rows import YEAR_SECONDS, Row, strategy_of, transforms_of
+from engine.sweep_rows import KEYS, YEAR_SECONDS, Row, metric_of, strategy_of, transforms_of
 from transforms import pipeline
 from transforms.baseline import baseline
 from transforms.record import Transform
@@ -92,20 +91,6 @@ def _for_all(market: Market, lanes: int) -> Market:
     return Market(*(jnp.broadcast_to(field, (lanes, *field.shape)) for field in market))
 
 
-@partial(jax.jit, static_argnames=("played", "bars_per_year", "dtype"))
-def _backtested(
-    traded: Market, observed: Market, rules: Rules, played: tuple[Any, ...], bars_per_year: float, dtype: str
-) -> Summary:
-    """Return all measures, fields ``[strategies, lanes]``."""
-    lanes, bars = traded.close.shape
-    account = open_account(equity=START_EQUITY, shape=(lanes,), dtype=dtype)
-    outcomes = batch.play(traded, observed, played, rules=rules, account=account)
-    rows = [
-        tally.summarise(each.tally, each.account.ledger, bars=bars, bars_per_year=bars_per_year) for each in outcomes
-    ]
-    return Summary(*(jnp.stack(fields) for fields in zip(*rows, strict=True)))
-
-
 def seed_keys(config: SweepConfig, shard: Shard) -> tuple[jax.Array, jax.Array]:
     """Return a market key and a transform key for each lane; lanes beyond the shard's seeds repeat its last."""
     numbers = np.minimum(np.arange(lanes_of(config)), shard.seeds - 1) + shard.first
@@ -165,16 +150,27 @@ def compute(config: SweepConfig, shard: Shard) -> dict[str, np.ndarray]:
     else:
         market = real_windows(config)[shard.window]
         unchanged = _for_all(market, lanes_of(config))
-    venue, per_year = rules.changed(config.rules), YEAR_SECONDS / config.bar_seconds
+    venue = rules.changed(config.rules)
+    own = tuple(metric_of(row, config.texts) for row in config.metrics if row.files)
     columns: dict[str, list[Any]] = {}
     for row in config.transforms:
         for severity in config.severities:
             observed, traded = _seen_and_traded(row, config, transform_keys, market, severity, unchanged)
-            summary = jax.device_get(_backtested(traded, observed, venue, played, per_year, config.precision))
-            block = rows_of(config, shard, row.title, severity, summary)
-            for name, values in block.items():
+            summary = batch.evaluate(
+                traded,
+                played,
+                venue,
+                observed=None if observed is traded else observed,
+                equity=START_EQUITY,
+                bars_per_year=YEAR_SECONDS / config.bar_seconds,
+                dtype=config.precision,
+                metrics=own,
+            )
+            for name, values in rows_of(config, shard, row.title, severity, jax.device_get(summary)).items():
                 columns.setdefault(name, []).append(values)
-    return {name: np.concatenate(parts) for name, parts in columns.items()}
+    whole = {name: np.concatenate(parts) for name, parts in columns.items()}
+    # what no cell of a shard has a value of is left out: the measures that need a path
+    return {name: values for name, values in whole.items() if name in KEYS or not np.isnan(values).all()}
 
 
 def decided_by_xla(config: SweepConfig) -> dict[str, str]:
@@ -203,17 +199,16 @@ def rows_of(
     config: SweepConfig, shard: Shard, transform: str, severity: float, summary: Summary
 ) -> dict[str, np.ndarray]:
     """Return the rows of one transform and severity: strategies, then seeds."""
-    count = len(config.strategies) * shard.seeds
-    titles = [row.title for row in config.strategies]
+    played = [row.title for row in config.strategies]
+    count = len(played) * shard.seeds
     block: dict[str, np.ndarray] = {
         "transform": np.full(count, transform, dtype=object),
         "severity": np.full(count, severity),
         "window": np.full(count, shard.window, dtype=np.int32),
-        "seed": np.tile(np.arange(shard.first, shard.first + shard.seeds, dtype=np.int64), len(titles)),
-        "strategy": np.repeat(np.asarray(titles, dtype=object), shard.seeds),
+        "seed": np.tile(np.arange(shard.first, shard.first + shard.seeds, dtype=np.int64), len(played)),
+        "strategy": np.repeat(np.asarray(played, dtype=object), shard.seeds),
     }
-    for name, values in zip(Summary._fields, summary, strict=True):
-        measure = np.asarray(values, dtype=np.float64)[:, : shard.seeds]
-        if not np.isnan(measure).all():
-            block[name] = measure.ravel()
+    titles = [*MEASURES, *(row.title for row in config.metrics if row.files)]
+    for name, values in zip(titles, [*summary[: len(MEASURES)], *summary.own], strict=True):
+        block[name] = np.asarray(values, dtype=np.float64)[:, : shard.seeds].ravel()
     return block

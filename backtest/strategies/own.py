@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,12 +17,12 @@ from backtest.account import Action, open_account
 from backtest.episode import Strategy, run
 from backtest.loops import writing
 from backtest.market import Market
+from backtest.naming import Parameters
 from backtest.rules import FREE
 from native.emit import NotElementwise
 
 LANES = 3
 TRIED_BARS = 64
-Parameters: TypeAlias = tuple[tuple[str, bool | int | float | str], ...]
 
 
 def from_file(name: str, text: str, parameters: Parameters = ()) -> Strategy:

@@ -57,6 +57,24 @@ def shorter(key, market, *, severity=1.0):
     return market._replace(close=market.close[1:])
 
 
+def growth_in_percent(s, factor=100.0):
+    return factor * jnp.log(s.growth)
+
+
+def a_trade(s):
+    return jnp.mean(s.returns)
+
+
+def total(s):
+    return jnp.sum(s.mean)
+
+
+@transforms.transform(channel="observed")
+def rising(key, market, *, severity=1.0):
+    close = 100.0 + severity * jnp.arange(1.0, market.close.shape[0] + 1)
+    return market._replace(open=close - severity, high=close, low=close - severity, close=close)
+
+
 def sorting():
     def decide(memory, bar, account):
         pair = jnp.sort(jnp.stack([bar.close, bar.open]), axis=0)
@@ -130,6 +148,50 @@ def test_parameters_of_a_transform_make_it_another_row(tmp_path: Path) -> None:
     assert (found.loc["both"] != found.loc["baseline"]).all()
 
 
+def test_own_metrics_stand_in_the_results_the_report_and_the_summary(tmp_path: Path) -> None:
+    named = [
+        "mine.py:growth_in_percent",
+        {"name": "mine.py:growth_in_percent", "label": "permille", "params": {"factor": 1000}},
+        "turnover",
+    ]
+    path = written(
+        tmp_path, strategies=["moving_average_cross", "flat"], transforms=["baseline", "noisy"], metrics=named
+    )
+    summary = run_sweep(path, out=tmp_path / "out", workers=1)
+    rows = read_results(tmp_path / "out" / "results")
+    np.testing.assert_allclose(rows["mine.py:growth_in_percent"], 100.0 * rows["log_growth"], rtol=1e-12)
+    np.testing.assert_allclose(rows["permille"], 1000.0 * rows["log_growth"], rtol=1e-12)
+    assert [(row["metric"], row["strategy"], row["transform"]) for row in summary["metrics"]][:3] == [
+        ("mine.py:growth_in_percent", "moving_average_cross", "baseline"),
+        ("mine.py:growth_in_percent", "moving_average_cross", "noisy"),
+        ("mine.py:growth_in_percent", "flat", "baseline"),
+    ]
+    cell = rows.query("strategy == 'moving_average_cross' and transform == 'noisy'")
+    for row in summary["metrics"]:
+        if (row["strategy"], row["transform"]) == ("moving_average_cross", "noisy"):
+            values = cell[row["metric"]]
+            assert row["mean"] == pytest.approx(values.mean()) and row["se"] == pytest.approx(values.std() / 3**0.5)
+    text = Path(summary["report"]).read_text()
+    assert all(f"Mean {name}" in text for name in ("mine.py:growth in percent", "permille", "turnover", "log growth"))
+
+
+def test_a_sweep_that_names_no_metric_says_what_it_said_before(tmp_path: Path) -> None:
+    summary = run_sweep(written(tmp_path), out=tmp_path / "out", workers=1)
+    assert list(summary) == [
+        "cells", "bar_steps", "seconds", "bar_steps_per_second", "peak_memory_mib", "results", "compile_seconds",
+        "shards", "shards_reused", "backend", "report",
+    ]  # fmt: skip
+
+
+def test_a_measure_that_only_some_conditions_have_is_kept_for_those(tmp_path: Path) -> None:
+    """Where the feed only rises the short side is taken once: no trade is closed, so there is no win rate."""
+    changes = {"strategies": ["rsi_reversal"], "transforms": ["mine.py:rising", "baseline"], "bars": 600, "seeds": 2}
+    run_sweep(written(tmp_path, **changes), out=tmp_path / "out", workers=1, report=False)
+    rows = read_results(tmp_path / "out" / "results").set_index("transform")
+    assert rows.loc["mine.py:rising", "win_rate"].isna().all() and rows.loc["baseline", "win_rate"].notna().any()
+    assert "value_at_risk" not in rows.columns
+
+
 def test_a_sweep_of_an_edited_strategy_is_another_sweep(tmp_path: Path) -> None:
     path = written(tmp_path, strategies=["mine.py:make"])
     run_sweep(path, out=tmp_path / "out", workers=1, report=False)
@@ -189,7 +251,7 @@ def test_files_are_seen_from_the_folder_of_the_config_and_then_from_the_working_
     [
         (
             {"strategies": ["mine.py:mkae"]},
-            r"no 'mkae' in the file \(did you mean 'make'\?\); it declares make, sorting$",
+            r"no 'mkae' in the file \(did you mean 'make'\?\); it declares make, growth_in_percent, a_trade",
         ),
         ({"strategies": ["mine.py"]}, r"strategy 'mine\.py' is a file; say which of its strategies: mine\.py:NAME$"),
         ({"strategies": [{"name": "mine.py:make", "params": {"fats": 1}}]}, r"no 'fats' \(did you mean 'fast'\?\)"),
@@ -212,6 +274,31 @@ def test_files_are_seen_from_the_folder_of_the_config_and_then_from_the_working_
             r"'noisy' has no parameter 'price_sgima' \(did you mean 'price_sigma'\?\); it takes price_sigma, spike",
         ),
         ({"transforms": [{"name": "noisy", "params": {"price_sigma": "wide"}}]}, "transform 'noisy.*' fails: "),
+        ({"metrics": ["sharp"]}, r"unknown metric 'sharp' \(did you mean 'sharpe'\?\); there are: total_return, log_"),
+        (
+            {"metrics": [{"name": "sharpe", "params": {"x": 1}}]},
+            "'sharpe': one that is built in takes no params",
+        ),
+        (
+            {"metrics": ["mine.py:growth"]},
+            r"no 'growth' in the file \(did you mean 'growth_in_percent'\?\)",
+        ),
+        (
+            {"metrics": [{"name": "mine.py:total", "params": {"s": 1}}]},
+            r"'mine\.py:total': it has no 's'; it takes",
+        ),
+        (
+            {"metrics": ["mine.py:total"]},
+            r"total': for 3 episodes it must give float64\[3\], got float64\[\]$",
+        ),
+        (
+            {"metrics": ["mine.py:a_trade"]},
+            r"a_trade' fails: .* \(a sweep stores no path: returns is None\)$",
+        ),
+        (
+            {"metrics": [{"name": "mine.py:growth_in_percent", "label": "calmar"}]},
+            "metrics: 'calmar' is a column of every sweep; give yours another label$",
+        ),
         ({"rules": {"min_notional": -1}}, r"rules\.min_notional must be a number in \[0, 1e\+12\), got -1"),
         ({"texts": {"mine.py": ""}}, "texts: this key is filled in from the files that rows name; leave it out$"),
     ],
