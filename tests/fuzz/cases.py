@@ -30,6 +30,7 @@ INTERNAL = {
     "backtest.loops": "loops, called with what is checked",
     "backtest.loops.writing": "writes the loops",
     "backtest.metrics.measures": "measures of statistics, called with what path functions and batch made of them",
+    "backtest.metrics.own": "files of the user's own, tried in test_sweep_rows.py",
     "backtest.naming": "names and files of the user's own, tried in test_own_strategies.py and test_sweep_rows.py",
     "backtest.simulators.draws": "numbers of the simulator, called in its traced code",
     "backtest.strategies.orders": "orders of strategies, called in traced code",
