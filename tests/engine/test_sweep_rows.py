@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from backtest import naming
 from backtest.rules import DEFAULT_RULES, Rules
-from engine import sweep_config
+from engine import shipped, sweep_config
 from engine.errors import ConfigError
 from engine.sweep import run_sweep
 from engine.sweep_rows import Row
@@ -359,3 +359,16 @@ def test_ray_workers_play_a_file_that_they_do_not_have(tmp_path: Path) -> None:
     order = list(zip(columns["transform"], columns["strategy"], columns["seed"], strict=True))
     wanted = [serial.loc[(transform, strategy), seed] for transform, strategy, seed in order]
     np.testing.assert_allclose(columns["log_growth"], wanted, rtol=1e-7, atol=1e-9)
+
+
+def test_the_example_for_researchers_runs_and_its_declared_cross_is_the_built_in_one(tmp_path: Path) -> None:
+    summary = run_sweep(shipped.folder("configs") / "own" / "sweep.yaml", out=tmp_path / "out", workers=1)
+    assert summary["cells"] == 3 * 16 * 4 and "decided_by_xla" not in summary
+    found = read_results(tmp_path / "out" / "results").pivot(
+        index=["transform", "seed"], columns="strategy", values="log_growth"
+    )
+    np.testing.assert_allclose(found["declared cross"], found["moving_average_cross"], rtol=1e-9)
+    slow, quick = found["mine.py:pullback(trend=200, low=35)"], found["mine.py:pullback(trend=100)"]
+    assert (slow != quick).mean() > 0.5 and slow.std() > 0.0
+    assert {row["metric"] for row in summary["metrics"]} == {"mine.py:growth_over_drawdown", "turnover"}
+    assert all(row["mean"] is not None for row in summary["metrics"])
