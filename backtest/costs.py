@@ -74,7 +74,7 @@ def one_way(*, quantity: jax.Array, volume: jax.Array, rules: Rules) -> jax.Arra
     To decide whether a trade is worth while; what it does cost is :func:`fill`. ``quantity=0, volume=1`` is a trade too
     small to move the price. Arguments as of :func:`slippage`.
     """
-    return slippage(quantity=quantity, volume=volume, rules=rules) + rules.fee_bps * BPS
+    return slippage(quantity=quantity, volume=volume, rules=rules) + fee(notional=jnp.ones(()), rules=rules)
 
 
 @labelled

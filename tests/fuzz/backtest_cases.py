@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
@@ -129,6 +131,31 @@ def strategy_case(function: Any, weight: float = 0.4, **fields: Any) -> Case:
     )
 
 
+def others(cases: list[Case]) -> list[Case]:
+    """Return cases of the strategies and indicators that have none of their own: as they are by default."""
+    tried = {case.function for case in cases}
+    made = [getattr(indicators, name) for name in indicators.__all__ if name.islower() and name != "over"]
+    return [
+        *(strategy_case(each, **defaults(each)) for each in strategies.STRATEGIES.values() if each not in tried),
+        *(Case(each, partial(defaults, each), causal, weight=0.3) for each in made if each not in tried),
+    ]
+
+
+def defaults(function: Any, rng: Random | None = None) -> Arguments:
+    """Return the default of each parameter, and a window of 4 bars for those without one."""
+    takes = inspect.signature(function).parameters.values()
+    return {each.name: 4 if each.default is each.empty else each.default for each in takes}
+
+
+def causal(a: Arguments, got: Any) -> bool:
+    """Whether an indicator's first values are the same where the rest of the market is not there yet."""
+    short, whole = (indicators.over(got, each) for each in (market.window(M, 0, BARS - 4), M))
+    return all(
+        np.array_equal(one, other[: BARS - 4], equal_nan=True)
+        for one, other in zip(jax.tree.leaves(short), jax.tree.leaves(whole), strict=True)
+    )
+
+
 def orders_of(strategy: Strategy) -> str:
     """Return what a strategy asks for after each of three bars."""
     memory, asked = strategy.init(market.bar_at(M, 0)), []
@@ -171,6 +198,11 @@ def longest(a: Arguments, got: Any) -> bool:
 
 
 def all_cases() -> list[Case]:
+    cases = _written()
+    return [*cases, *others(cases)]
+
+
+def _written() -> list[Case]:
     year = {"bars_per_year": 8760.0}
     z = NormalDist().inv_cdf(0.05)
     return [
