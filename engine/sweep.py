@@ -74,7 +74,9 @@ def run_sweep(
     dict
         ``cells``, ``bar_steps``, ``seconds`` (warm compute of this run: first to last shard, compilation apart),
         ``bar_steps_per_second``, ``peak_memory_mib``, ``results`` (folder of Parquet files); besides ``report``,
-        ``compile_seconds``, ``shards``, ``shards_reused``, ``backend``.
+        ``compile_seconds``, ``shards``, ``shards_reused``, ``backend``; ``decided_by_xla`` (own and declared strategies
+        that no compiled loop can play, each with the reason) where there are any, and ``metrics`` (mean and standard
+        error by metric, strategy, transform and severity) where the config names some.
 
     Raises
     ------
@@ -124,10 +126,16 @@ def run_sweep(
         "shards_reused": done_before,
         "backend": backend,
     }
-    if report:
-        from engine.sweep_report import write_report
+    if by_xla := sweep_shard.decided_by_xla(config):
+        summary["decided_by_xla"] = by_xla
+    if report or config.metrics:
+        from engine.sweep_report import means_of, write_report
 
-        summary["report"] = str(write_report(folder, config, summary))
+        means = means_of(folder, config)
+        if config.metrics:
+            summary["metrics"] = means.table()
+        if report:
+            summary["report"] = str(write_report(folder, config, means, summary))
     (folder / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     return summary
 
