@@ -11,7 +11,7 @@ import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from engine import shipped
-from engine.config import Record, explain
+from engine.config import DeviceName, Record, explain
 from engine.errors import ConfigError
 
 MOST_SEVERE = 1000.0
@@ -45,6 +45,12 @@ class RulesConfig(Record):
     maintenance_margin: Annotated[float, Field(ge=0, lt=1)] | None = None
 
 
+class SweepExecutionConfig(Record):
+    """Where a sweep is computed (``engine.devices``): it changes results by rounding, and so is not part of them."""
+
+    device: DeviceName | None = None
+
+
 class SweepConfig(Record):
     """The YAML of a sweep.
 
@@ -68,6 +74,7 @@ class SweepConfig(Record):
     rules: RulesConfig = RulesConfig()
     precision: Literal["float64", "float32"] = "float64"
     seeds_per_shard: Annotated[int, Field(ge=1, le=65_536)] = 125
+    execution: SweepExecutionConfig = SweepExecutionConfig()
 
     @field_validator("strategies", mode="before")
     @classmethod
@@ -109,6 +116,10 @@ class SweepConfig(Record):
             raise ValueError(f"first_seed: seeds end at 2**32, got {self.first_seed} and {self.seeds} after it")
         return self
 
+    def on(self, device: str) -> SweepConfig:
+        """Return the sweep on another device."""
+        return self.model_copy(update={"execution": SweepExecutionConfig(device=device)})
+
     @property
     def cells(self) -> int:
         """Number of backtests."""
@@ -121,7 +132,7 @@ class SweepConfig(Record):
 
     def digest(self) -> str:
         """Return the sha256 of everything that a result depends on."""
-        body = self.model_dump(mode="json", exclude={"description"})
+        body = self.model_dump(mode="json", exclude={"description", "execution"})
         return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -16,11 +16,14 @@ from backtest.account import open_account
 from backtest.market import Market
 from backtest.metrics import Summary
 from backtest.rules import DEFAULT_RULES, Rules
+from engine import devices
 from engine.sweep_config import SweepConfig
+from native.spread import spread
 from transforms.baseline import baseline
 
 YEAR_SECONDS = 365.0 * 86_400.0
 START_EQUITY = 10_000.0
+Devices: TypeAlias = tuple[jax.Device, ...]
 
 
 class Shard(NamedTuple):
@@ -51,34 +54,40 @@ def plan(config: SweepConfig) -> list[Shard]:
     return [Shard(number, *pair) for number, pair in enumerate(pairs)]
 
 
-@partial(jax.jit, static_argnames=("bars", "bar_seconds"))
-def _simulated(keys: jax.Array, bars: int, bar_seconds: float) -> Market:
-    markets: Market = jax.vmap(lambda key: simulators.simulate(key, bars=bars, bar_seconds=bar_seconds))(keys)
+@partial(jax.jit, static_argnames=("bars", "bar_seconds", "on"))
+def _simulated(keys: jax.Array, bars: int, bar_seconds: float, on: Devices) -> Market:
+    simulate = jax.vmap(lambda key: simulators.simulate(key, bars=bars, bar_seconds=bar_seconds))
+    markets: Market = spread(simulate, devices=on)(keys)
     return markets
 
 
 def _seen_and_traded(
-    name: str, keys: jax.Array, market: Market, severity: float, unchanged: Market
+    name: str, keys: jax.Array, market: Market, severity: float, unchanged: Market, on: Devices
 ) -> tuple[Market, Market]:
     """Return observed and traded channel, ``[lanes, bars]``; the market itself where a channel is not changed."""
     parts = transforms.check(name)
     if all(part is baseline for part in parts):
         return unchanged, unchanged
-    observed, traded = _transformed(name, keys, market, jnp.asarray(severity))
+    observed, traded = _transformed(name, keys, market, jnp.asarray(severity), on)
     return observed, unchanged if traded is None else traded
 
 
-@partial(jax.jit, static_argnames=("name",))
-def _transformed(name: str, keys: jax.Array, market: Market, severity: jax.Array) -> tuple[Market, Market | None]:
+@partial(jax.jit, static_argnames=("name", "on"))
+def _transformed(
+    name: str, keys: jax.Array, market: Market, severity: jax.Array, on: Devices
+) -> tuple[Market, Market | None]:
     """Return observed and traded channel; None for a traded one that is the market itself."""
     real = any(part.channel == "both" for part in transforms.check(name))
 
-    def one(key: jax.Array, alone: Market) -> tuple[Market, Market]:
+    def one(key: jax.Array, alone: Market, severity: jax.Array) -> tuple[Market, Market | None]:
         changed = transforms.apply(name, key, alone, severity=severity)
-        return changed.observed, changed.traded
+        return changed.observed, changed.traded if real else None
 
-    observed, traded = jax.vmap(one, in_axes=(0, 0 if market.close.ndim == 2 else None))(keys, market)
-    return observed, traded if real else None
+    axes = (0, 0 if market.close.ndim == 2 else None, None)
+    channels: tuple[Market, Market | None] = spread(jax.vmap(one, in_axes=axes), devices=on, in_axes=axes)(
+        keys, market, severity
+    )
+    return channels
 
 
 @partial(jax.jit, static_argnames=("lanes",))
@@ -87,18 +96,34 @@ def _for_all(market: Market, lanes: int) -> Market:
     return Market(*(jnp.broadcast_to(field, (lanes, *field.shape)) for field in market))
 
 
-@partial(jax.jit, static_argnames=("played", "bars_per_year", "dtype"))
+@partial(jax.jit, static_argnames=("played", "bars_per_year", "dtype", "on"))
 def _backtested(
-    traded: Market, observed: Market, rules: Rules, played: tuple[Any, ...], bars_per_year: float, dtype: str
+    traded: Market,
+    observed: Market | None,
+    rules: Rules,
+    played: tuple[Any, ...],
+    bars_per_year: float,
+    dtype: str,
+    on: Devices,
 ) -> Summary:
-    """Return all measures, fields ``[strategies, lanes]``."""
-    lanes, bars = traded.close.shape
-    account = open_account(equity=START_EQUITY, shape=(lanes,), dtype=dtype)
-    outcomes = batch.play(traded, observed, played, rules=rules, account=account)
-    rows = [
-        tally.summarise(each.tally, each.account.ledger, bars=bars, bars_per_year=bars_per_year) for each in outcomes
-    ]
-    return Summary(*(jnp.stack(fields) for fields in zip(*rows, strict=True)))
+    """Return all measures, fields ``[strategies, lanes]``; ``observed`` is None where it is what is traded.
+
+    Compiled code cannot see that two arguments are one, and would read it twice.
+    """
+
+    def measures(traded: Market, observed: Market | None, rules: Rules) -> Summary:
+        lanes, bars = traded.close.shape
+        seen = traded if observed is None else observed
+        account = open_account(equity=START_EQUITY, shape=(lanes,), dtype=dtype)
+        outcomes = batch.play(traded, seen, played, rules=rules, account=account)
+        rows = [
+            tally.summarise(each.tally, each.account.ledger, bars=bars, bars_per_year=bars_per_year)
+            for each in outcomes
+        ]
+        return Summary(*(jnp.stack(fields) for fields in zip(*rows, strict=True)))
+
+    summary: Summary = spread(measures, devices=on, in_axes=(0, 0, None), out_axes=1)(traded, observed, rules)
+    return summary
 
 
 def seed_keys(config: SweepConfig, shard: Shard) -> tuple[jax.Array, jax.Array]:
@@ -116,8 +141,9 @@ def _keys(window: int, numbers: np.ndarray) -> tuple[jax.Array, jax.Array]:
 
 
 def lanes_of(config: SweepConfig) -> int:
-    """Return the number of lanes of every shard: equal shapes compile once."""
-    return min(config.seeds_per_shard, config.seeds)
+    """Return the number of lanes of every shard: equal shapes compile once, and every device gets as many."""
+    count = len(devices.chosen())
+    return -(-min(config.seeds_per_shard, config.seeds) // count) * count
 
 
 def rules_of(config: SweepConfig) -> Rules:
@@ -158,10 +184,10 @@ def _windows(data: str, bars: int, bar_seconds: float, windows: int) -> tuple[Ma
 
 def compute(config: SweepConfig, shard: Shard) -> dict[str, np.ndarray]:
     """Return the rows of one shard as columns; the order of rows is that of the nested loops below."""
-    played = tuple(strategies.get(choice.name, **choice.params) for choice in config.strategies)
+    played, on = tuple(strategies.get(choice.name, **choice.params) for choice in config.strategies), devices.chosen()
     market_keys, transform_keys = seed_keys(config, shard)
     if config.data is None:
-        market = unchanged = _simulated(market_keys, config.bars, config.bar_seconds)
+        market = unchanged = _simulated(market_keys, config.bars, config.bar_seconds, on)
     else:
         market = real_windows(config)[shard.window]
         unchanged = _for_all(market, lanes_of(config))
@@ -169,8 +195,9 @@ def compute(config: SweepConfig, shard: Shard) -> dict[str, np.ndarray]:
     columns: dict[str, list[Any]] = {}
     for transform in config.transforms:
         for severity in config.severities:
-            observed, traded = _seen_and_traded(transform, transform_keys, market, severity, unchanged)
-            summary = jax.device_get(_backtested(traded, observed, rules, played, per_year, config.precision))
+            observed, traded = _seen_and_traded(transform, transform_keys, market, severity, unchanged, on)
+            seen = None if observed is traded else observed
+            summary = jax.device_get(_backtested(traded, seen, rules, played, per_year, config.precision, on))
             block = rows_of(config, shard, transform, severity, summary)
             for name, values in block.items():
                 columns.setdefault(name, []).append(values)
