@@ -223,6 +223,7 @@ def ray_results(
 
 def _ray_shard(body: dict[str, Any], shard: tuple[int, ...]) -> dict[str, Any]:
     """Compute one shard in a worker; the jit caches of a worker serve all its shards."""
+    devices.widen_vectors()
     config = SweepConfig.model_validate(body)
     # Ray keeps workers that have nothing to do: none of them may sit on most of a card's memory
     devices.use(config.execution.device or "cpu", shared=True)
