@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 KINDS = ("cpu", "cuda", "tpu")
 EXTRAS = {"cuda": 'pip install "traderbench[cuda]"', "tpu": 'pip install "jax[tpu]"'}
 """What brings jax's plugin for a kind of device."""
+DEFAULT = "jax_default_device"
+"""Setting of jax: the one device that computes what is on no device yet; None is the first of its kind."""
 RAY_RESOURCES = {"cuda": "GPU", "tpu": "TPU"}
 """What Ray calls them."""
 
@@ -97,16 +99,16 @@ def use(device: str | None, *, shared: bool = False) -> None:
     if not found or (asked.number or 0) >= len(found):
         raise ConfigError(_missing(device, asked.kind))
     if asked.number is not None or jax.default_backend() != found[0].platform:
-        jax.config.update("jax_default_device", found[asked.number or 0])
+        jax.config.update(DEFAULT, found[asked.number or 0])
     else:
-        jax.config.update("jax_default_device", None)
+        jax.config.update(DEFAULT, None)
 
 
 def chosen() -> tuple[jax.Device, ...]:
     """Return the devices that this process computes on: the one that was asked for, or all of its kind."""
     import jax
 
-    one = jax.config.jax_default_device
+    one = getattr(jax.config, DEFAULT)
     return (one,) if isinstance(one, jax.Device) else tuple(jax.local_devices())
 
 
@@ -132,9 +134,10 @@ def _of_kind(kind: str) -> list[jax.Device]:
     import jax
 
     try:
-        return jax.local_devices(backend=kind)
+        found: list[jax.Device] = jax.local_devices(backend=kind)
     except RuntimeError:
         return []
+    return found
 
 
 def _missing(device: str, kind: str) -> str:

@@ -69,8 +69,8 @@ def spread(
             return function(*arguments, **named)
 
         # nothing is exchanged, so there is nothing to check: a scan may begin with a constant, which is no lane's own
-        specs = {"in_specs": tuple(map(_spec, places)), "out_specs": _spec(out_axes)}
-        parts = jax.shard_map(part, mesh=mesh, check_vma=False, **specs)
+        inward, outward = tuple(map(_spec, places)), _spec(out_axes)
+        parts = jax.shard_map(part, mesh=mesh, in_specs=inward, out_specs=outward, check_vma=False)
         return jax.tree.map(lambda leaf: jax.lax.slice_in_dim(leaf, 0, number, axis=out_axes), parts(*filled))
 
     return jax.jit(call)
