@@ -18,7 +18,6 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 import harness
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from backtest import batch, simulators, strategies, tally
@@ -112,7 +111,7 @@ RANGES = ((90.0, 110.0), (50.0, 150.0), (0.05, 2.0), (0.0, 0.05), (0.1, 0.6), (0
 
 def inversion() -> Work:
     options = chain("float64")
-    spot, strike, time, rate, volatility, dividend_yield, is_call = options.arguments
+    spot, strike, time, rate, _, dividend_yield, is_call = options.arguments
     price = black_scholes._price(*options.arguments)
 
     def solve(*columns: jax.Array) -> Any:

@@ -247,7 +247,8 @@ def _ray_device(config: SweepConfig) -> dict[str, Any]:
         raise ConfigError(f"device {config.execution.device}: with --backend ray say {asked.kind}; Ray deals them out")
     if asked.kind == "cpu":
         return {}
-    resource, there = devices.RAY_RESOURCES[asked.kind], _resources_of(ray)
+    cluster_resources: Callable[[], dict[str, float]] = ray.cluster_resources
+    resource, there = devices.RAY_RESOURCES[asked.kind], cluster_resources()
     if not there.get(resource):
         listed = ", ".join(f"{count:g} {name}" for name, count in there.items() if name in ("CPU", "GPU", "TPU"))
         raise ConfigError(f"device {asked.kind}: the Ray cluster has none ({resource}); it has {listed}")
