@@ -128,7 +128,7 @@ def revaluation(dtype: str) -> Work:
     one = (np.zeros(1, np.int32), *(np.ones(1, dtype) * value for value in (1.0, 100.0, 95.0, 0.5, 0.3)))
     spot = rng.uniform(80.0, 120.0, (1, LANES)).astype(dtype)
     numbers = [np.asarray(value, dtype) for value in (0.03, 0.0, 0.0, 0.004)]
-    program = partial(book._revalue_options.__wrapped__, book._Options(*one))
+    program = partial(book.revalue_options.__wrapped__, book.Options(*one))
     name = f"one position in one scenario, {dtype}"
     width = np.dtype(dtype).itemsize
     return Work(name, "revaluation", lambda *given: program(*given, None), (spot, *numbers), LANES, 2 * width, dtype)

@@ -318,6 +318,20 @@ def all_cases() -> list[Case]:
             weight=0.5,
         ),
         Case(
+            risk.simulated_risk,
+            lambda r: {
+                "key": jax.random.key(1),
+                "book": BOOK,
+                "spot": np.array([100.0, 50.0]),
+                "volatility": np.array([0.2, 0.3]),
+                "correlation": MATRIX,
+                "scenarios": 40,
+                "confidence": float(r.uniform(0.6, 0.95)),
+            },
+            lambda a, g: g.expected_shortfall.value >= g.value_at_risk.value > 0.0,
+            weight=0.3,
+        ),
+        Case(
             risk.historical_profits,
             lambda r: {"book": BOOK, "spot": np.array([100.0, 50.0]), "returns": r.normal(0, 0.01, (9, 2))},
             lambda a, g: g.shape == (9,) and bool(np.isfinite(g).all()),

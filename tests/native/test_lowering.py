@@ -59,6 +59,7 @@ ON_THE_HOST = {
         "historical_profits",
         "simulate_log_returns",
         "simulated_profits",
+        "simulated_risk",
         "stressed_correlation",
     },
     "pricing.risk.stress": {"stress"},
