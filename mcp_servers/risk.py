@@ -211,7 +211,7 @@ def calculate_portfolio_greeks(
     """
     import numpy as np
 
-    from pricing import black_scholes
+    from pricing import black_scholes, greek_units
 
     _require_option_terms(positions)
     count, positions = len(positions), _padded(positions)
@@ -238,9 +238,9 @@ def calculate_portfolio_greeks(
         dollar_delta=float((held["delta"] * spot).sum()),
         gamma=total["gamma"],
         theta=total["theta"],
-        theta_per_day=total["theta"] / DAYS_A_YEAR,
+        theta_per_day=greek_units.theta_per_calendar_day(total["theta"]),
         vega=total["vega"],
-        vega_per_point=total["vega"] / 100,
+        vega_per_point=greek_units.vega_per_point(total["vega"]),
         rho=total["rho"],
         value=total["price"],
         position_delta=held["delta"][:count].tolist(),

@@ -47,6 +47,7 @@ FUNCTIONS = {
     "pricing.risk.book.options_and_stock": "a check",
     "pricing.risk.book.revalue_options": "part of revalue, for traced code",
     "pricing.risk.estimate.require_confidence": "a check",
+    "pricing.surface.ssvi.natural_variance": "the formula of ssvi_total_variance, also for numpy",
     "backtest.batch.play": "part of evaluate, for traced code",
     "backtest.episode.step_bar": "compiled step",
     "backtest.indicators.oscillators.true_range": "part of indicators, called in traced code",

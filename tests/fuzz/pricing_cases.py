@@ -484,14 +484,11 @@ def all_cases() -> list[Case]:
             dear=True,
         ),
     ]
-    for function, name, divisor, spot, multiply in (
-        (greek_units.theta_per_calendar_day, "theta", 365.0, False, False),
-        (greek_units.vega_per_point, "vega", 100.0, False, False),
-        (greek_units.rho_per_point, "rho", 100.0, False, False),
-        (greek_units.rho_per_basis_point, "rho", 10_000.0, False, False),
-        (greek_units.gamma_per_percent_move, "gamma", 100.0, True, True),
-        (greek_units.delta_in_currency, "delta", 1.0, True, True),
+    for function, name, divisor in (
+        (greek_units.theta_per_calendar_day, "theta", 365.0),
+        (greek_units.vega_per_point, "vega", 100.0),
+        (greek_units.rho_per_point, "rho", 100.0),
     ):
-        make, check = unit(name, divisor, spot=spot, multiply=multiply)
+        make, check = unit(name, divisor)
         cases.append(Case(function, make, check))
     return cases
