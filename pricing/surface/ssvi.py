@@ -48,7 +48,8 @@ def ssvi_total_variance(surface: SSVI, log_moneyness: ArrayLike, time: ArrayLike
     inside = jnp.interp(t, *ends)
     pace = (ends[1][-1] - ends[1][-2]) / (ends[0][-1] - ends[0][-2])
     theta = jnp.where(t > ends[0][-1], ends[1][-1] + pace * (t - ends[0][-1]), inside)
-    return natural_variance(jnp.asarray(log_moneyness), theta, surface.rho, surface.eta, surface.gamma)
+    variance: jax.Array = natural_variance(jnp.asarray(log_moneyness), theta, surface.rho, surface.eta, surface.gamma)
+    return variance
 
 
 def natural_variance(log_moneyness: Any, theta: Any, rho: Any, eta: Any, gamma: Any) -> Any:
@@ -69,7 +70,8 @@ def _fit(
 ) -> SSVI:
     def residuals(x: jax.Array) -> jax.Array:
         s = _parameters(x, time)
-        return weight * (natural_variance(k, s.theta[expiry], s.rho, s.eta, s.gamma) - variance)
+        weighted: jax.Array = weight * (natural_variance(k, s.theta[expiry], s.rho, s.eta, s.gamma) - variance)
+        return weighted
 
     return _parameters(minimize(residuals, start, iterations=_ITERATIONS).x, time)
 
