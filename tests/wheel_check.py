@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("engine", "evaluators", "mcp_servers", "lake", "transforms", "backtest", "pricing")
+PACKAGES = ("engine", "evaluators", "mcp_servers", "lake", "transforms", "backtest", "pricing", "native")
 SECTIONS = 5
 KEPT = ("PIP_INDEX_URL", "SSL_CERT_FILE", "XDG_CACHE_HOME")
 """What of this environment the commands are given: where packages and compiled kernels are."""

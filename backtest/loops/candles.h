@@ -32,8 +32,9 @@ struct Chunk {
       if (left == W) {
 #pragma GCC unroll 16
         for (int i = 0; i < W; ++i) {
-          // The same bars of the next chunk: rows lie far apart, which the hardware does not foresee.
-          __builtin_prefetch(row[i] + t + CHUNK);
+          // The same bars of the next chunk: rows lie far apart, which the hardware does not foresee. To the second
+          // cache: where rows are a power of two apart they would throw each other out of the first.
+          for (int line = 0; line < W; line += 8) __builtin_prefetch(row[i] + t + CHUNK + line, 0, 2);
           square[i] = convert<To>(load<f64>(row[i] + t));
         }
       } else {
@@ -48,6 +49,7 @@ struct Chunk {
  private:
   template <bool ODD, typename To> static To dealt(To a, To b) {
     std::conditional_t<sizeof(To) == sizeof(i64), i64, i32> where;
+#pragma GCC unroll 16
     for (int i = 0; i < W; ++i) where[i] = (ODD ? W / 2 : 0) + i / 2 + (i % 2) * W;
     return __builtin_shuffle(a, b, where);
   }

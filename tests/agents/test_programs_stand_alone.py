@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 AGENTS = Path(__file__).resolve().parents[2] / "agents"
-PROJECT = {"engine", "evaluators", "mcp_servers", "lake", "transforms", "backtest", "pricing"}
+PROJECT = {"engine", "evaluators", "mcp_servers", "lake", "transforms", "backtest", "pricing", "native"}
 PURPLES = ("quant", "llm", "reference")
 
 
