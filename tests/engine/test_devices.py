@@ -32,7 +32,8 @@ SWEEP = {
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a program of the project without an order where to compute."""
-    inherited = {name: value for name, value in os.environ.items() if name not in ("JAX_PLATFORMS", "XLA_FLAGS")}
+    orders = ("JAX_PLATFORMS", "XLA_FLAGS", "XLA_PYTHON_CLIENT_PREALLOCATE")
+    inherited = {name: value for name, value in os.environ.items() if name not in orders}
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,
@@ -126,8 +127,7 @@ def test_without_an_order_every_command_stays_on_the_processor() -> None:
     assert ordered.stdout.split() == ["cuda", "--xla_dump_to=x", "False"]
 
 
-def test_processes_that_share_a_card_leave_each_other_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XLA_PYTHON_CLIENT_PREALLOCATE", raising=False)
+def test_processes_that_share_a_card_leave_each_other_its_memory() -> None:
     code = (
         "import os\nfrom engine import devices, errors\n"
         "try: devices.use('cuda', shared={shared})\nexcept errors.ConfigError: pass\n"
@@ -165,3 +165,16 @@ def test_the_doctor_tells_the_devices() -> None:
 
     (check,) = [check for check in diagnose() if check.name == "devices"]
     assert check.state == "ok" and check.text.startswith(devices.counted(devices.available()))
+
+
+@pytest.mark.ray
+def test_a_cluster_without_the_device_is_one_error_and_not_a_wait(tmp_path: Path) -> None:
+    sweep = tmp_path / "sweep.yaml"
+    sweep.write_text(yaml.safe_dump(SWEEP))
+    command = ("sweep", str(sweep), "--out", str(tmp_path / "out"), "--backend", "ray", "--workers", "1")
+    for device, error in (
+        ("tpu", "device tpu: the Ray cluster has none (TPU); it has 1 CPU"),
+        ("cpu:0", "device cpu:0: with --backend ray say cpu; Ray deals them out"),
+    ):
+        ended = run("-m", "engine.cli", *command, "--device", device)
+        assert (ended.returncode, ended.stderr.splitlines()[-1]) == (2, f"traderbench: error: {error}")
