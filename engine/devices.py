@@ -22,6 +22,8 @@ EXTRAS = {"cuda": 'pip install "traderbench[cuda]"', "tpu": 'pip install "jax[tp
 """What brings jax's plugin for a kind of device."""
 DEFAULT = "jax_default_device"
 """Setting of jax: the one device that computes what is on no device yet; None is the first of its kind."""
+VISIBLE_CARDS = "jax_cuda_visible_devices"
+"""Setting of jax: numbers of the cards that it may see, or all."""
 RAY_RESOURCES = {"cuda": "GPU", "tpu": "TPU"}
 """What Ray calls them."""
 
@@ -89,17 +91,21 @@ def use(device: str | None, *, shared: bool = False) -> None:
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     # the processor stays beside a card: what is read from files begins there
     platforms = asked.kind if asked.kind == "cpu" else f"{asked.kind},cpu"
-    os.environ["JAX_PLATFORMS"] = platforms
     if device == "cpu" and "jax" not in sys.modules:
+        os.environ["JAX_PLATFORMS"] = platforms
         return
     import jax
 
     jax.config.update("jax_platforms", platforms)
-    found = _of_kind(asked.kind)
-    if not found or (asked.number or 0) >= len(found):
+    if asked.kind == "cuda" and asked.number is not None:
+        # jax takes memory of every card that it sees
+        jax.config.update(VISIBLE_CARDS, str(asked.number))
+    found = _found(asked)
+    if not found:
         raise ConfigError(_missing(device, asked.kind))
+    os.environ["JAX_PLATFORMS"] = platforms
     if asked.number is not None or jax.default_backend() != found[0].platform:
-        jax.config.update(DEFAULT, found[asked.number or 0])
+        jax.config.update(DEFAULT, found[0])
     else:
         jax.config.update(DEFAULT, None)
 
@@ -116,7 +122,9 @@ def available() -> list[jax.Device]:
     """Return every device that jax finds here, processors last; for a process that has not computed yet."""
     import jax
 
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # a look takes nobody's memory
     jax.config.update("jax_platforms", None)
+    jax.config.update(VISIBLE_CARDS, "all")
     default = jax.local_devices()
     return default if default[0].platform == "cpu" else [*default, *jax.local_devices(backend="cpu")]
 
@@ -129,15 +137,19 @@ def counted(found: Sequence[jax.Device]) -> str:
     )
 
 
-def _of_kind(kind: str) -> list[jax.Device]:
-    """Return the devices of a kind; none where jax does not find its plugin, its driver or a card."""
+def _found(asked: Device) -> list[jax.Device]:
+    """Return the devices that are asked for; none where jax does not find the plugin, the driver or the card."""
     import jax
 
     try:
-        found: list[jax.Device] = jax.local_devices(backend=kind)
+        found: list[jax.Device] = jax.local_devices(backend=asked.kind)
     except RuntimeError:
         return []
-    return found
+    if asked.number is None:
+        return found
+    if asked.kind == "tpu":
+        return found[asked.number : asked.number + 1]
+    return [device for device in found if device.local_hardware_id == asked.number]
 
 
 def _missing(device: str, kind: str) -> str:
