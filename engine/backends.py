@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Protocol
 
-from engine import agent_client, build
+from engine import agent_client, build, devices
 from engine.build import Plan
 from engine.config import RunConfig
 from engine.execute import execute, unavailable
@@ -152,7 +152,9 @@ class Worker:
         tools: ToolAccess,
         agent_token: str | None = None,
     ) -> None:
-        made = build.plan(RunConfig.model_validate(config), agent_digest=agent_digest)
+        checked = RunConfig.model_validate(config)
+        devices.use(checked.execution.device, shared=True)
+        made = build.plan(checked, agent_digest=agent_digest)
         self._made, self._run_id, self._tools = made, run_id, tools
         self._url, self._digest, self._token = agent_url, agent_digest, agent_token
         self._backend: SerialBackend | None = None

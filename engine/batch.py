@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine import agent_client, budget, build, interrupts, model_settings, results, run_folder, services
+from engine import agent_client, budget, build, devices, interrupts, model_settings, results, run_folder, services
 from engine.backends import Backend, RayBackend, SerialBackend, WorkerLost
 from engine.budget import Budget, BudgetSpent
 from engine.build import Cell, Plan
@@ -148,6 +148,7 @@ async def _start(
     if run_folder.is_open(out):
         progress.stage(f"{out} can be listed by other users; the files of the run in it are yours alone")
     progress.stage(f"drawing tasks of {config.name}, seed {config.sampling.seed}, for the run folder {out}")
+    _take_device(config)
     cases = build.checked_cases(config)
     async with _set_up(config, agent, progress, settings) as setup:
         made = build.plan(config, agent_digest=setup.agent.digest, cases=cases)
@@ -187,9 +188,15 @@ async def _resume(
         _check_agent(config, spec, settings)
         async with _set_up(config, spec, progress, settings) as setup:
             progress.stage("drawing tasks")
+            _take_device(config)
             made = build.plan(config, agent_digest=setup.agent.digest)
             refuse_changes(manifest, made, setup.agent)
             return await _play_and_report(made, store, setup, progress, retried)
+
+
+def _take_device(config: RunConfig) -> None:
+    """Take the device on which tasks are drawn; with Ray its workers take it, too."""
+    devices.use(config.execution.device, shared=config.execution.backend == "ray")
 
 
 def _check_agent(config: RunConfig, agent: str, settings: ModelSettings | None) -> None:

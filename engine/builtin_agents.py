@@ -163,7 +163,7 @@ async def _bring_up(
 def _environment(home: str, row: BuiltinAgent, extra: Mapping[str, str]) -> dict[str, str]:
     kept = ("PATH", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "TZ", *row.inherits)
     base = {key: os.environ[key] for key in kept if key in os.environ}
-    return base | {"HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"} | dict(extra)
+    return base | {"HOME": home, "TMPDIR": home, "LANG": "C.UTF-8", "JAX_PLATFORMS": "cpu"} | dict(extra)
 
 
 def _free_port() -> int:

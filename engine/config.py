@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from engine import shipped
+from engine import devices, shipped
 from engine.errors import ConfigError
 from engine.tool_times import LIMIT_S
 from evaluators.contract import SECTIONS, Section
@@ -60,6 +60,15 @@ class DatasetConfig(Record):
     def options(self) -> dict[str, Any]:
         """Return the dataset's own options that were given."""
         return self.model_dump(mode="json", exclude_none=True, exclude=set(SELECTION_KEYS))
+
+
+def _device_name(text: str) -> str:
+    devices.named(text)
+    return text
+
+
+DeviceName = Annotated[str, AfterValidator(_device_name)]
+"""``cpu``, ``cuda``, ``tpu``, or one of several as ``cuda:1``."""
 
 
 class ShardConfig(Record):
@@ -115,9 +124,12 @@ class ExecutionConfig(Record):
 
     The tool servers listen on ``host``; agents are told ``public_host``, by default the address by which this machine
     reaches them. Requests may address the servers by these names, by IP addresses, and by ``allowed_hosts``.
+
+    Markets are drawn and answers computed on ``device`` (``engine.devices``); servers and agents stay on the processor.
     """
 
     backend: Literal["serial", "ray"] = "serial"
+    device: DeviceName | None = None
     concurrency: Annotated[int, Field(ge=1, le=256)] = 4
     infrastructure_retries: Annotated[int, Field(ge=0)] = 2
     date_order: bool = True

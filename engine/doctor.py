@@ -122,10 +122,10 @@ def _agent_user() -> Check:
 
 
 def _accelerator() -> Check:
-    import jax
+    from engine import devices
 
-    kinds = sorted({f"{device.platform} ({device.device_kind})" for device in jax.devices()})
-    return Check("accelerator", "ok", ", ".join(kinds))
+    found = devices.counted(devices.available())
+    return Check("devices", "ok", f"{found}; --device takes cpu unless it is told another")
 
 
 def _native() -> Check:

@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from engine import run_folder
+from engine import devices, run_folder
 from engine.errors import ConfigError
 from engine.sweep_config import SweepConfig, load
 
@@ -46,6 +46,7 @@ def run_sweep(
     backend: Literal["serial", "ray"] = "serial",
     workers: int | None = None,
     address: str | None = None,
+    device: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     report: bool = True,
 ) -> dict[str, Any]:
@@ -64,6 +65,9 @@ def run_sweep(
         Shards under way at once (default: one a core, or one a CPU of the cluster).
     address
         Ray cluster to join (``auto`` within a submitted job); None starts a private one.
+    device
+        Where shards are computed (:func:`engine.devices.use`); default: ``execution.device`` of the file. In this
+        process all devices of the kind divide the lanes of each shard between them; a Ray task has one for itself.
     progress
         Called whenever a shard is stored.
     report
@@ -74,16 +78,22 @@ def run_sweep(
     dict
         ``cells``, ``bar_steps``, ``seconds`` (warm compute of this run: first to last shard, compilation apart),
         ``bar_steps_per_second``, ``peak_memory_mib``, ``results`` (folder of Parquet files); besides ``report``,
-        ``compile_seconds``, ``shards``, ``shards_reused``, ``backend``; ``decided_by_xla`` (own and declared strategies
-        that no compiled loop can play, each with the reason) where there are any, and ``metrics`` (mean and standard
-        error by metric, strategy, transform and severity) where the config names some.
+        ``compile_seconds``, ``shards``, ``shards_reused``, ``backend``, ``device``; ``decided_by_xla`` (own and
+        declared strategies that no compiled loop can play, each with the reason) where there are any, and ``metrics`` (mean and
+        standard error by metric, strategy, transform and severity) where the config names some.
 
     Raises
     ------
     ConfigError
-        For a bad config, or a folder that holds another sweep.
+        For a bad config, a folder that holds another sweep, or a device that is not there.
     """
+    devices.widen_vectors()
+    devices.pin()
     config = load(config_path)
+    if device is not None:
+        config = config.on(device)
+    # with Ray the tasks compute, and this process would only hold memory of a card
+    devices.use(config.execution.device if backend == "serial" else "cpu")
     from engine import sweep_shard, sweep_store
 
     shards = sweep_shard.plan(config)
@@ -125,6 +135,7 @@ def run_sweep(
         "shards": len(shards),
         "shards_reused": done_before,
         "backend": backend,
+        "device": devices.counted(devices.chosen()) if backend == "serial" else config.execution.device or "cpu",
     }
     if by_xla := sweep_shard.decided_by_xla(config):
         summary["decided_by_xla"] = by_xla
@@ -196,7 +207,7 @@ def ray_results(
         if not ray.is_initialized():
             ray.init(address=address, log_to_driver=False)
             stack.callback(ray.shutdown)
-        task = ray.remote(num_cpus=1, max_retries=5)(_ray_shard)
+        task = ray.remote(num_cpus=1, max_retries=5, **_ray_device(config))(_ray_shard)
         body = config.model_dump(mode="json")
         limit = IN_FLIGHT_PER_WORKER * workers if workers else IN_FLIGHT
         waiting = iter(shards)
@@ -220,9 +231,36 @@ def ray_results(
 
 def _ray_shard(body: dict[str, Any], shard: tuple[int, ...]) -> dict[str, Any]:
     """Compute one shard in a worker; the jit caches of a worker serve all its shards."""
+    devices.widen_vectors()
+    config = SweepConfig.model_validate(body)
+    # Ray keeps workers that have nothing to do: none of them may sit on most of a card's memory
+    devices.use(config.execution.device or "cpu", shared=True)
     from engine import sweep_shard
 
-    return sweep_shard.compute(SweepConfig.model_validate(body), sweep_shard.Shard(*shard))
+    return sweep_shard.compute(config, sweep_shard.Shard(*shard))
+
+
+def _ray_device(config: SweepConfig) -> dict[str, Any]:
+    """Return what a task asks Ray for, so that each has a device for itself.
+
+    Raises
+    ------
+    ConfigError
+        When the cluster has no such device: its tasks would wait for ever.
+    """
+    import ray
+
+    asked = devices.named(config.execution.device or "cpu")
+    if asked.number is not None:
+        raise ConfigError(f"device {config.execution.device}: with --backend ray say {asked.kind}; Ray deals them out")
+    if asked.kind == "cpu":
+        return {}
+    cluster_resources: Callable[[], dict[str, float]] = ray.cluster_resources
+    resource, there = devices.RAY_RESOURCES[asked.kind], cluster_resources()
+    if not there.get(resource):
+        listed = ", ".join(f"{count:g} {name}" for name, count in there.items() if name in ("CPU", "GPU", "TPU"))
+        raise ConfigError(f"device {asked.kind}: the Ray cluster has none ({resource}); it has {listed}")
+    return {"num_gpus": 1} if resource == "GPU" else {"resources": {resource: 1}}
 
 
 def peak_memory_mib() -> float:

@@ -15,7 +15,7 @@ from backtest.metrics import own as own_metrics
 from backtest.metrics.measures import MEASURES
 from backtest.strategies import own
 from engine import shipped
-from engine.config import Record, explain
+from engine.config import DeviceName, Record, explain
 from engine.errors import ConfigError
 from engine.sweep_rows import (
     KEYS,
@@ -37,6 +37,12 @@ MOST_BARS_A_SHARD = 20_000_000
 MOST_SHARDS = 1_000_000
 SEEDS_END = 2**32
 """Random keys are made of 32 bits of the seed."""
+
+
+class SweepExecutionConfig(Record):
+    """Where a sweep is computed (``engine.devices``): it changes results by rounding, and so is not part of them."""
+
+    device: DeviceName | None = None
 
 
 class SweepConfig(Record):
@@ -73,6 +79,7 @@ class SweepConfig(Record):
     precision: Literal["float64", "float32"] = "float64"
     seeds_per_shard: Annotated[int, Field(ge=1, le=65_536)] = 125
     texts: dict[str, str] = Field(default_factory=dict)
+    execution: SweepExecutionConfig = SweepExecutionConfig()
 
     @field_validator("strategies", "transforms", "metrics", mode="before")
     @classmethod
@@ -119,6 +126,10 @@ class SweepConfig(Record):
             raise ValueError(f"first_seed: seeds end at 2**32, got {self.first_seed} and {self.seeds} after it")
         return self
 
+    def on(self, device: str) -> SweepConfig:
+        """Return the sweep on another device."""
+        return self.model_copy(update={"execution": SweepExecutionConfig(device=device)})
+
     @property
     def cells(self) -> int:
         """Number of backtests."""
@@ -131,7 +142,7 @@ class SweepConfig(Record):
 
     def digest(self) -> str:
         """Return the sha256 of everything that a result depends on."""
-        body = self.model_dump(mode="json", exclude={"description"})
+        body = self.model_dump(mode="json", exclude={"description", "execution"})
         return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 

@@ -27,6 +27,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from engine.cli import options
+
 EXCLUDES = [".git", ".venv", "runs", "docs", "tests", "benchmarks", "**/__pycache__"]
 POLL_SECONDS = 1.0
 START_SECONDS = 300.0
@@ -39,6 +41,7 @@ def submit(
     *,
     out: str | Path,
     address: str,
+    device: str | None = None,
     working_dir: str | Path = ".",
     python: str = sys.executable,
     timeout_seconds: float | None = None,
@@ -53,6 +56,8 @@ def submit(
         Folder of the results, as the head sees it.
     address
         Of the cluster's dashboard, ``http://host:port``.
+    device
+        Where the tasks compute; default: as the config says.
     working_dir
         The project's root; it is sent to the cluster without :data:`EXCLUDES`.
     python
@@ -63,7 +68,8 @@ def submit(
     from ray.job_submission import JobSubmissionClient
 
     client = JobSubmissionClient(address)
-    entrypoint = shlex.join([python, "-m", "engine.sweep_job", "run", str(config), "--out", str(out)])
+    told = [] if device is None else ["--device", device]
+    entrypoint = shlex.join([python, "-m", "engine.sweep_job", "run", str(config), "--out", str(out), *told])
     runtime: dict[str, Any] = {"working_dir": str(working_dir), "excludes": EXCLUDES}
     deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
     job = _accepted(client, entrypoint=entrypoint, runtime_env=runtime)
@@ -103,17 +109,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command = commands.add_parser(name, help=text)
         command.add_argument("config")
         command.add_argument("--out", required=True)
+        options.add_device(command)
         if name == "submit":
             command.add_argument("--address", default="http://127.0.0.1:8265")
             command.add_argument("--working-dir", default=".")
     parsed = parser.parse_args(arguments)
     if parsed.command == "submit":
-        state = submit(parsed.config, out=parsed.out, address=parsed.address, working_dir=parsed.working_dir)
+        state = submit(
+            parsed.config,
+            out=parsed.out,
+            address=parsed.address,
+            device=parsed.device,
+            working_dir=parsed.working_dir,
+        )
         return 0 if state == "SUCCEEDED" else 1
     from engine.cli.sweeps import show_progress
     from engine.sweep import run_sweep
 
-    summary = run_sweep(parsed.config, out=parsed.out, backend="ray", address="auto", progress=show_progress)
+    summary = run_sweep(
+        parsed.config, out=parsed.out, backend="ray", address="auto", device=parsed.device, progress=show_progress
+    )
     print(json.dumps(summary))
     return 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -12,17 +12,22 @@ import numpy as np
 
 import native
 from backtest import batch, loops, rules, simulators
+from backtest.episode import Strategy
 from backtest.market import Market
 from backtest.metrics import Summary
-from backtest.metrics.measures import MEASURES
+from backtest.metrics.measures import MEASURES, Measure
 from backtest.naming import Parameters
+from backtest.rules import Rules
+from engine import devices
 from engine.sweep_config import SweepConfig
 from engine.sweep_rows import KEYS, YEAR_SECONDS, Row, metric_of, strategy_of, transforms_of
+from native.spread import spread
 from transforms import pipeline
 from transforms.baseline import baseline
 from transforms.record import Transform
 
 START_EQUITY = 10_000.0
+Devices: TypeAlias = tuple[jax.Device, ...]
 
 
 class Shard(NamedTuple):
@@ -53,42 +58,84 @@ def plan(config: SweepConfig) -> list[Shard]:
     return [Shard(number, *pair) for number, pair in enumerate(pairs)]
 
 
-@partial(jax.jit, static_argnames=("bars", "bar_seconds"))
-def _simulated(keys: jax.Array, bars: int, bar_seconds: float) -> Market:
-    markets: Market = jax.vmap(lambda key: simulators.simulate(key, bars=bars, bar_seconds=bar_seconds))(keys)
+@partial(jax.jit, static_argnames=("bars", "bar_seconds", "on"))
+def _simulated(keys: jax.Array, bars: int, bar_seconds: float, on: Devices) -> Market:
+    simulate = jax.vmap(lambda key: simulators.simulate(key, bars=bars, bar_seconds=bar_seconds))
+    markets: Market = spread(simulate, devices=on)(keys)
     return markets
 
 
 def _seen_and_traded(
-    row: Row, config: SweepConfig, keys: jax.Array, market: Market, severity: float, unchanged: Market
+    row: Row, config: SweepConfig, keys: jax.Array, market: Market, severity: float, unchanged: Market, on: Devices
 ) -> tuple[Market, Market]:
     """Return observed and traded channel, ``[lanes, bars]``; the market itself where a channel is not changed."""
     parts = transforms_of(row, config.texts)
     if all(part is baseline for part in parts):
         return unchanged, unchanged
-    observed, traded = _transformed(parts, row.pairs, keys, market, jnp.asarray(severity))
+    observed, traded = _transformed(parts, row.pairs, keys, market, jnp.asarray(severity), on)
     return observed, unchanged if traded is None else traded
 
 
-@partial(jax.jit, static_argnames=("parts", "params"))
+@partial(jax.jit, static_argnames=("parts", "params", "on"))
 def _transformed(
-    parts: tuple[Transform, ...], params: Parameters, keys: jax.Array, market: Market, severity: jax.Array
+    parts: tuple[Transform, ...],
+    params: Parameters,
+    keys: jax.Array,
+    market: Market,
+    severity: jax.Array,
+    on: Devices,
 ) -> tuple[Market, Market | None]:
     """Return observed and traded channel; None for a traded one that is the market itself."""
     real = any(part.channel == "both" for part in parts)
 
-    def one(key: jax.Array, alone: Market) -> tuple[Market, Market]:
+    def one(key: jax.Array, alone: Market, severity: jax.Array) -> tuple[Market, Market | None]:
         changed = pipeline.compose(parts, key, alone, severity=severity, params=dict(params))
-        return changed.observed, changed.traded
+        return changed.observed, changed.traded if real else None
 
-    observed, traded = jax.vmap(one, in_axes=(0, 0 if market.close.ndim == 2 else None))(keys, market)
-    return observed, traded if real else None
+    axes = (0, 0 if market.close.ndim == 2 else None, None)
+    channels: tuple[Market, Market | None] = spread(jax.vmap(one, in_axes=axes), devices=on, in_axes=axes)(
+        keys, market, severity
+    )
+    return channels
 
 
 @partial(jax.jit, static_argnames=("lanes",))
 def _for_all(market: Market, lanes: int) -> Market:
     """Return one market as every lane trades it, ``[lanes, bars]``."""
     return Market(*(jnp.broadcast_to(field, (lanes, *field.shape)) for field in market))
+
+
+@partial(jax.jit, static_argnames=("played", "metrics", "venue", "bars_per_year", "dtype", "on"))
+def _backtested(
+    traded: Market,
+    observed: Market | None,
+    *,
+    played: tuple[Strategy, ...],
+    metrics: tuple[Measure, ...],
+    venue: Rules,
+    bars_per_year: float,
+    dtype: str,
+    on: Devices,
+) -> Summary:
+    """Return all measures, fields ``[strategies, lanes]``; ``observed`` is None where it is what is traded.
+
+    Compiled code cannot see that two arguments are one, and would read it twice.
+    """
+
+    def measures(traded: Market, observed: Market | None) -> Summary:
+        return batch.evaluate(
+            traded,
+            played,
+            venue,
+            observed=observed,
+            equity=START_EQUITY,
+            bars_per_year=bars_per_year,
+            dtype=dtype,
+            metrics=metrics,
+        )
+
+    summary: Summary = spread(measures, devices=on, out_axes=1)(traded, observed)
+    return summary
 
 
 def seed_keys(config: SweepConfig, shard: Shard) -> tuple[jax.Array, jax.Array]:
@@ -106,8 +153,9 @@ def _keys(window: int, numbers: np.ndarray) -> tuple[jax.Array, jax.Array]:
 
 
 def lanes_of(config: SweepConfig) -> int:
-    """Return the number of lanes of every shard: equal shapes compile once."""
-    return min(config.seeds_per_shard, config.seeds)
+    """Return the number of lanes of every shard: equal shapes compile once, and every device gets as many."""
+    count = len(devices.chosen())
+    return -(-min(config.seeds_per_shard, config.seeds) // count) * count
 
 
 def real_windows(config: SweepConfig) -> tuple[Market, ...]:
@@ -144,9 +192,10 @@ def _windows(data: str, bars: int, bar_seconds: float, windows: int) -> tuple[Ma
 def compute(config: SweepConfig, shard: Shard) -> dict[str, np.ndarray]:
     """Return the rows of one shard as columns; the order of rows is that of the nested loops below."""
     played = tuple(strategy_of(row, config.texts, bar_seconds=config.bar_seconds) for row in config.strategies)
+    on = devices.chosen()
     market_keys, transform_keys = seed_keys(config, shard)
     if config.data is None:
-        market = unchanged = _simulated(market_keys, config.bars, config.bar_seconds)
+        market = unchanged = _simulated(market_keys, config.bars, config.bar_seconds, on)
     else:
         market = real_windows(config)[shard.window]
         unchanged = _for_all(market, lanes_of(config))
@@ -155,16 +204,16 @@ def compute(config: SweepConfig, shard: Shard) -> dict[str, np.ndarray]:
     columns: dict[str, list[Any]] = {}
     for row in config.transforms:
         for severity in config.severities:
-            observed, traded = _seen_and_traded(row, config, transform_keys, market, severity, unchanged)
-            summary = batch.evaluate(
+            observed, traded = _seen_and_traded(row, config, transform_keys, market, severity, unchanged, on)
+            summary = _backtested(
                 traded,
-                played,
-                venue,
-                observed=None if observed is traded else observed,
-                equity=START_EQUITY,
+                None if observed is traded else observed,
+                played=played,
+                metrics=own,
+                venue=venue,
                 bars_per_year=YEAR_SECONDS / config.bar_seconds,
                 dtype=config.precision,
-                metrics=own,
+                on=on,
             )
             for name, values in rows_of(config, shard, row.title, severity, jax.device_get(summary)).items():
                 columns.setdefault(name, []).append(values)

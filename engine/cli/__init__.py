@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from engine import __version__, interrupts, jax_cache
+from engine import __version__, devices, interrupts, jax_cache
 from engine.cli import streams
 from engine.errors import TraderBenchError, WriteFailed
 
@@ -94,6 +94,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         # argparse would send the reader to the help of traderbench, which does not list the command's options
         parsed.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     jax_cache.enable()
+    if parsed.run_on_processor:
+        devices.pin()
     with streams.results_alone() if getattr(parsed, "json", False) else contextlib.nullcontext():
         status: int = parsed.run(parsed)
     return status

@@ -41,6 +41,7 @@ def add_commands(commands: options.Commands) -> None:
     )
     run.add_argument("--out", metavar="DIR", type=Path, help="run folder, new or empty (default: runs/<run id>)")
     run.add_argument("--backend", choices=("serial", "ray"), help="where tasks and tool servers run")
+    options.add_device(run)
     run.add_argument("--ports", choices=("fixed", "auto"), help="MCP servers on 8101-8106, or on free ports")
     _add_addresses(run)
     run.add_argument("--concurrency", type=int, metavar="N", help="tasks under way at once")
@@ -66,6 +67,7 @@ def add_commands(commands: options.Commands) -> None:
         help="also play the tasks again for which the agent was not available; the result tells how many",
     )
     _add_addresses(resume)
+    options.add_device(resume)
     model_flags.add(resume, model_flags.MOVABLE)
     _add_budget(resume, "what the run may cost in all, what it has spent included (default: as the run began)")
     options.add_json(resume, "the result")
@@ -129,7 +131,7 @@ def resolved_config(arguments: argparse.Namespace) -> RunConfig:
         raw["sampling"] |= {"seed": int(arguments.seed), "seed_drawn": drawn}
     if getattr(arguments, "shard", None) is not None:
         raw["sampling"]["shard"] = arguments.shard
-    for name in ("backend", "ports", "concurrency", *ADDRESSES):
+    for name in ("backend", "device", "ports", "concurrency", *ADDRESSES):
         if getattr(arguments, name, None) is not None:
             raw["execution"][name] = getattr(arguments, name)
     if getattr(arguments, "max_cost_usd", None) is not None:
@@ -191,7 +193,7 @@ def resume_command(arguments: argparse.Namespace) -> int:
         retry_errors=arguments.retry_errors,
         max_cost_usd=arguments.max_cost_usd,
         model={name: value for name in model_flags.MOVABLE if (value := getattr(arguments, name)) is not None},
-        execution={name: value for name in ADDRESSES if (value := getattr(arguments, name)) is not None},
+        execution={name: value for name in ("device", *ADDRESSES) if (value := getattr(arguments, name)) is not None},
     )
     return _tell(result, arguments.folder, as_json=arguments.json)
 
