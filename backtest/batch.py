@@ -20,10 +20,11 @@ from backtest import tally as tallies
 from backtest.account import Account, Action, hold, last_asked, open_account
 from backtest.episode import Memory, Strategy, step
 from backtest.market import Market, bars_last_to_first, require_shapes
-from backtest.metrics import Summary
+from backtest.metrics.measures import Measure, Summary, summarise
 from backtest.rules import DEFAULT_RULES, Rules, check_rules
 from backtest.tally import Tally
 from native.choice import by_platform
+from native.spread import spread
 from pricing.signature import checked
 
 Lane: TypeAlias = tuple[Account, Memory, Action, Tally]
@@ -174,22 +175,34 @@ def _bar(
     return tuple(after), None
 
 
-@partial(jax.jit, static_argnames=("strategies", "warmup", "bars_per_year"))
+@partial(jax.jit, static_argnames=("strategies", "warmup", "bars_per_year", "metrics", "devices"))
 def _evaluate(
     market: Market,
-    observed: Market,
+    observed: Market | None,
     account: Account,
     rules: Rules,
     strategies: tuple[Strategy, ...],
     warmup: int,
     bars_per_year: float,
+    metrics: tuple[Measure, ...],
+    devices: tuple[jax.Device, ...],
 ) -> Summary:
-    outcomes = play(market, observed, strategies, rules=rules, account=account, warmup=warmup)
-    bars = market.close.shape[-1] - warmup
-    rows = [
-        tallies.summarise(each.tally, each.account.ledger, bars=bars, bars_per_year=bars_per_year) for each in outcomes
-    ]
-    return Summary(*(jnp.stack(fields) for fields in zip(*rows, strict=True)))
+    def measured(market: Market, observed: Market | None, account: Account, rules: Rules) -> Summary:
+        seen = market if observed is None else observed
+        outcomes = play(market, seen, strategies, rules=rules, account=account, warmup=warmup)
+        bars = market.close.shape[-1] - warmup
+        rows = [
+            summarise(
+                tallies.statistics(each.tally, each.account.ledger, bars=bars, bars_per_year=bars_per_year), own=metrics
+            )
+            for each in outcomes
+        ]
+        summary: Summary = jax.tree.map(lambda *fields: jnp.stack(fields), *rows)
+        return summary
+
+    in_parts = spread(measured, devices=devices, in_axes=(0, 0, 0, None), out_axes=1)
+    result: Summary = in_parts(market, observed, account, rules)
+    return result
 
 
 @checked
@@ -203,19 +216,27 @@ def evaluate(
     equity: float = 10_000.0,
     bars_per_year: float = 8760.0,
     dtype: DTypeLike = jnp.float64,
+    metrics: Sequence[Measure] = (),
+    devices: Sequence[jax.Device] = (),
 ) -> Summary:
     """Return the measures of every strategy in every market, fields ``[strategies, ...]``.
 
     Arguments as in ``backtest.episode.run``, which gives the same numbers and keeps the path. Markets are not checked
     here: a sweep checks what it loads once, with ``backtest.market.check``.
 
+    Parameters
+    ----------
+    metrics
+        Measures of your own: functions of ``backtest.metrics.Statistics``, whose results stand in ``Summary.own``.
+    devices
+        Several divide the markets between them, whatever their number, to the same bits; by default jax's own one.
+
     Raises
     ------
     ValueError
         For shapes that differ, and for a bad warm-up, starting equity, rules or bars per year, naming it.
     """
-    seen = market if observed is None else observed
-    require_shapes(market, seen)
+    require_shapes(market, market if observed is None else observed)
     check_rules(rules)
     bars = market.close.shape[-1]
     if not 0 <= warmup <= bars:
@@ -224,19 +245,15 @@ def evaluate(
         raise ValueError(f"bars_per_year must be above 0, got {bars_per_year!r}")
     if not strategies:
         raise ValueError("strategies must hold at least one strategy, got none")
-    if market.close.ndim == 1:
-        market, seen = (Market(*(jnp.asarray(field)[None] for field in each)) for each in (market, seen))
-        alone = evaluate(
-            market,
-            strategies,
-            rules,
-            observed=seen,
-            warmup=warmup,
-            equity=equity,
-            bars_per_year=bars_per_year,
-            dtype=dtype,
-        )
-        return Summary(*(field[:, 0] for field in alone))
+    alone = market.close.ndim == 1
+    if alone:
+        market, observed = _batch_of_one(market), None if observed is None else _batch_of_one(observed)
     account = open_account(equity=equity, shape=market.close.shape[:-1], dtype=dtype)
-    result: Summary = _evaluate(market, seen, account, rules, tuple(strategies), warmup, bars_per_year)
-    return result
+    result: Summary = _evaluate(
+        market, observed, account, rules, tuple(strategies), warmup, bars_per_year, tuple(metrics), tuple(devices)
+    )
+    return jax.tree.map(lambda field: field[:, 0], result) if alone else result
+
+
+def _batch_of_one(market: Market) -> Market:
+    return Market(*(jnp.asarray(field)[None] for field in market))

@@ -1,4 +1,4 @@
-"""What a fill costs: half spread, square-root impact, fee."""
+"""What a fill costs: half spread, square-root impact, fee. Nothing else knows the formulas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from jax.typing import ArrayLike
 
 from backtest.rules import Rules
 from pricing.inputs import require
-from pricing.signature import labelled
+from pricing.signature import checked, labelled
 
 BPS = 1e-4
 
@@ -41,6 +41,42 @@ def slippage(*, quantity: jax.Array, volume: jax.Array, rules: Rules) -> jax.Arr
     return jnp.where(unbounded < band, unbounded, band)
 
 
+@checked
+def fee(*, notional: jax.Array, rules: Rules, extra_fee_bps: ArrayLike = 0.0) -> jax.Array:
+    """Return the fee of a fill, quote currency (>= 0).
+
+    Parameters
+    ----------
+    notional
+        At the fill price, quote currency, >= 0, shape ``[...]``.
+    extra_fee_bps
+        Fee on top of the rules' fee, basis points.
+    """
+    return notional * ((rules.fee_bps + extra_fee_bps) * BPS)
+
+
+@checked
+def unit_cost(*, fill_price: jax.Array, price: jax.Array, rules: Rules) -> jax.Array:
+    """Return what each unit of a fill costs, slippage and fee, quote currency: to divide the costs of a fill.
+
+    Parameters
+    ----------
+    fill_price, price
+        After and before slippage, quote currency, shape ``[...]``.
+    """
+    return jnp.abs(fill_price - price) + fee(notional=fill_price, rules=rules)
+
+
+@checked
+def one_way(*, quantity: jax.Array, volume: jax.Array, rules: Rules) -> jax.Array:
+    """Return what a trade costs as a fraction of its notional before slippage: slippage, impact and fee.
+
+    To decide whether a trade is worth while; what it does cost is :func:`fill`. ``quantity=0, volume=1`` is a trade too
+    small to move the price. Arguments as of :func:`slippage`.
+    """
+    return slippage(quantity=quantity, volume=volume, rules=rules) + fee(notional=jnp.ones(()), rules=rules)
+
+
 @labelled
 def fill(
     *, quantity: jax.Array, price: jax.Array, volume: jax.Array, rules: Rules, extra_fee_bps: ArrayLike = 0.0
@@ -64,5 +100,4 @@ def fill(
     require("price", price, above=0.0, missing=False)
     slip = slippage(quantity=quantity, volume=volume, rules=rules)
     fill_price = price * (1.0 + jnp.sign(quantity) * slip)
-    fee = jnp.abs(quantity) * fill_price * ((rules.fee_bps + extra_fee_bps) * BPS)
-    return fill_price, fee
+    return fill_price, fee(notional=jnp.abs(quantity) * fill_price, rules=rules, extra_fee_bps=extra_fee_bps)

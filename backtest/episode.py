@@ -29,7 +29,7 @@ from jax.typing import DTypeLike
 
 from backtest import account as acc
 from backtest.account import Account, Action, Ledger, open_account
-from backtest.costs import BPS, fill
+from backtest.costs import fill, unit_cost
 from backtest.market import Market, bars_last_to_first, check
 from backtest.rules import DEFAULT_RULES, Number, Rules, check_rules
 from native import where_any
@@ -217,9 +217,9 @@ def _trade_to(goal: jax.Array, trades: jax.Array, state: Account, *, bar: Market
     closes = trades & (old != 0.0) & ((new == 0.0) | flips)
     opens = trades & (new != 0.0) & ((old == 0.0) | flips)
     # The costs of a reversal belong to the old trade for the part that closes it, to the new trade for the rest.
-    unit_cost = jnp.abs(fill_price - bar.open) + fill_price * (rules.fee_bps * BPS)
+    each = unit_cost(fill_price=fill_price, price=bar.open, rules=rules)
     equity = state.cash + old * bar.open
-    closing_equity = jnp.maximum(equity - jnp.abs(old) * unit_cost, 0.0)
+    closing_equity = jnp.maximum(equity - jnp.abs(old) * each, 0.0)
     cash = jnp.where(new == 0.0, jnp.maximum(cash, 0.0), cash)
     ledger = _book_fill(state.ledger, quantity, bar.open, fill_price, fee)
     ledger = _book_trade(ledger, closes, closing_equity - state.trade_equity)

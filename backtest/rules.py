@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
 import jax
 
+from backtest import naming
 from pricing.signature import checked
 
 Number: TypeAlias = float | jax.Array
@@ -64,6 +66,22 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "liquidation_fee_bps": (0.0, 10_000.0),
     "min_notional": (0.0, 1e12),
 }
+
+
+@checked
+def changed(values: Mapping[str, float]) -> Rules:
+    """Return the default rules with some of them changed.
+
+    Raises
+    ------
+    ValueError
+        Naming the first that is no rule, with the nearest, or is out of its range.
+    """
+    for name in values:
+        if name not in Rules._fields:
+            known = naming.nearest(name, Rules._fields) or f"; known: {', '.join(Rules._fields)}"
+            raise ValueError(f"rules.{name}: unknown key{known}")
+    return check_rules(DEFAULT_RULES._replace(**values))
 
 
 @checked

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from backtest import metrics
 from backtest.account import Account, Ledger
-from backtest.metrics import Summary
+from backtest.metrics import Statistics, ratio
 
 
 class Tally(NamedTuple):
@@ -135,45 +133,26 @@ def moments(tally: Tally) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     variance = jnp.maximum(m2 - m1**2, 0.0)
     third = m3 - 3.0 * m1 * m2 + 2.0 * m1**3
     fourth = m4 - 4.0 * m1 * m3 + 6.0 * m1**2 * m2 - 3.0 * m1**4
-    return m1, variance, metrics.ratio(third, variance**1.5), metrics.ratio(fourth, variance**2)
+    return m1, variance, ratio(third, variance**1.5), ratio(fourth, variance**2)
 
 
-def summarise(tally: Tally, ledger: Ledger, *, bars: int, bars_per_year: float) -> Summary:
-    """Return the measures of :func:`backtest.metrics.summary`; the two that need the path are NaN."""
+def statistics(tally: Tally, ledger: Ledger, *, bars: int, bars_per_year: float) -> Statistics:
+    """Return what all measures are computed from (:mod:`backtest.metrics.measures`), without the returns."""
     mean, variance, skewness, kurtosis = moments(tally)
-    deviation = jnp.sqrt(variance * (bars / (bars - 1.0))) if bars > 1 else jnp.full_like(variance, jnp.nan)
-    annual_root = math.sqrt(bars_per_year)
-    growth = tally.equity / tally.initial
-    annual = growth ** (bars_per_year / bars) - 1.0
-    drawdown = 1.0 - tally.worst_trough / tally.worst_peak
-    unknown = jnp.full_like(mean, jnp.nan)
-    return Summary(
-        total_return=growth - 1.0,
-        log_growth=jnp.log(growth),
-        annual_return=annual,
-        annual_volatility=deviation * annual_root,
-        sharpe=metrics.ratio(mean, deviation) * annual_root,
-        sortino=metrics.ratio(mean, jnp.sqrt(tally.downside / bars)) * annual_root,
-        calmar=metrics.ratio(annual, drawdown),
-        max_drawdown=drawdown,
-        max_drawdown_bars=tally.longest_below,
-        trades=ledger.trades,
-        win_rate=metrics.win_rate(ledger),
-        profit_factor=metrics.profit_factor(ledger),
-        turnover=metrics.ratio(ledger.traded_notional, tally.equity_sum / bars) * (bars_per_year / bars),
-        mean_exposure=tally.exposure_sum / bars,
-        gross_exposure=tally.gross_exposure_sum / bars,
+    return Statistics(
+        bars=bars,
+        bars_per_year=bars_per_year,
+        growth=tally.equity / tally.initial,
+        mean=mean,
+        deviation=jnp.sqrt(variance * (bars / (bars - 1.0))) if bars > 1 else jnp.full_like(variance, jnp.nan),
         skewness=skewness,
         kurtosis=kurtosis,
-        value_at_risk=unknown,
-        expected_shortfall=unknown,
-        modified_value_at_risk=metrics.modified_value_at_risk(
-            mean=mean, deviation=deviation, skewness=skewness, kurtosis=kurtosis
-        ),
-        modified_expected_shortfall=metrics.modified_expected_shortfall(
-            mean=mean, deviation=deviation, skewness=skewness, kurtosis=kurtosis
-        ),
-        deflated_sharpe=metrics.probabilistic_sharpe(
-            sharpe_per_bar=metrics.ratio(mean, deviation), skewness=skewness, kurtosis=kurtosis, bars=bars
-        ),
+        downside=jnp.sqrt(tally.downside / bars),
+        mean_equity=tally.equity_sum / bars,
+        mean_exposure=tally.exposure_sum / bars,
+        gross_exposure=tally.gross_exposure_sum / bars,
+        max_drawdown=1.0 - tally.worst_trough / tally.worst_peak,
+        max_drawdown_bars=tally.longest_below,
+        ledger=ledger,
+        returns=None,
     )

@@ -62,6 +62,7 @@ def ours(
     from backtest import batch, strategies, tally
     from backtest.account import open_account
     from backtest.market import Market
+    from backtest.metrics.measures import summarise
     from backtest.rules import DEFAULT_RULES
 
     cross = strategies.get("moving_average_cross", fast=12, slow=26, stop=STOP)
@@ -74,7 +75,7 @@ def ours(
         account = open_account(shape=market.close.shape[:1], dtype=dtype)
         chosen = batch._play_portable if portable else batch.play
         (one,) = chosen(market, market, played, rules=DEFAULT_RULES, account=account, warmup=0)
-        return tally.summarise(one.tally, one.account.ledger, bars=BARS, bars_per_year=8760.0)
+        return summarise(tally.statistics(one.tally, one.account.ledger, bars=BARS, bars_per_year=8760.0))
 
     for part in parts:
         jax.block_until_ready(play(part))

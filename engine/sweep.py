@@ -9,11 +9,13 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from engine import devices, run_folder
 from engine.errors import ConfigError
-from engine.sweep_config import SweepConfig, load
+
+if TYPE_CHECKING:
+    from engine.sweep_config import SweepConfig
 
 IN_FLIGHT_PER_WORKER = 2
 IN_FLIGHT = 128
@@ -78,7 +80,9 @@ def run_sweep(
     dict
         ``cells``, ``bar_steps``, ``seconds`` (warm compute of this run: first to last shard, compilation apart),
         ``bar_steps_per_second``, ``peak_memory_mib``, ``results`` (folder of Parquet files); besides ``report``,
-        ``compile_seconds``, ``shards``, ``shards_reused``, ``backend``, ``device``.
+        ``compile_seconds``, ``shards``, ``shards_reused``, ``backend``, ``device``; ``decided_by_xla`` (own and
+        declared strategies that no compiled loop can play, each with the reason) where there are any, and ``metrics``
+        (mean and standard error by metric, strategy, transform and severity) where the config names some.
 
     Raises
     ------
@@ -87,6 +91,8 @@ def run_sweep(
     """
     devices.widen_vectors()
     devices.pin()
+    from engine.sweep_config import load
+
     config = load(config_path)
     if device is not None:
         config = config.on(device)
@@ -135,10 +141,16 @@ def run_sweep(
         "backend": backend,
         "device": devices.counted(devices.chosen()) if backend == "serial" else config.execution.device or "cpu",
     }
-    if report:
-        from engine.sweep_report import write_report
+    if by_xla := sweep_shard.decided_by_xla(config):
+        summary["decided_by_xla"] = by_xla
+    if report or config.metrics:
+        from engine.sweep_report import means_of, write_report
 
-        summary["report"] = str(write_report(folder, config, summary))
+        means = means_of(folder, config)
+        if config.metrics:
+            summary["metrics"] = means.table()
+        if report:
+            summary["report"] = str(write_report(folder, config, means, summary))
     (folder / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     return summary
 
@@ -224,6 +236,8 @@ def ray_results(
 def _ray_shard(body: dict[str, Any], shard: tuple[int, ...]) -> dict[str, Any]:
     """Compute one shard in a worker; the jit caches of a worker serve all its shards."""
     devices.widen_vectors()
+    from engine.sweep_config import SweepConfig
+
     config = SweepConfig.model_validate(body)
     # Ray keeps workers that have nothing to do: none of them may sit on most of a card's memory
     devices.use(config.execution.device or "cpu", shared=True)

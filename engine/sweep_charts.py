@@ -9,7 +9,7 @@ import numpy as np
 from engine.report.charts import GRID, MUTED, SERIES, figure
 from engine.statistics import Estimate, student_t_quantile
 from engine.sweep_config import SweepConfig
-from engine.sweep_means import BASELINE, MEASURES, Means
+from engine.sweep_means import BASELINE, Means, measures_of
 
 DARK = 0.179
 """Relative luminance under which white text contrasts more than black (WCAG 2.2: (L + 0.05)^2 = 0.05 x 1.05)."""
@@ -44,11 +44,11 @@ def heat_map(config: SweepConfig, means: Means, name: str) -> str:
     import matplotlib
 
     columns = [
-        (transform, severity)
-        for transform in config.transforms
-        for severity in (config.severities if transform != BASELINE else config.severities[:1])
+        (row.title, severity)
+        for row in config.transforms
+        for severity in (config.severities if row.title != BASELINE else config.severities[:1])
     ]
-    strategies = [choice.title for choice in config.strategies]
+    strategies = [row.title for row in config.strategies]
     grid = np.array([[means.mean((t, s, strategy), name) for t, s in columns] for strategy in strategies])
     reach = float(np.nanmax(np.abs(grid))) if np.isfinite(grid).any() else 1.0
     colors = matplotlib.colormaps["RdBu_r" if name == "max_drawdown" else "RdBu"]
@@ -63,13 +63,13 @@ def heat_map(config: SweepConfig, means: Means, name: str) -> str:
             finite = math.isfinite(value)
             shade = colors(0.5 + 0.5 * value / reach if reach else 0.5) if finite else (1.0, 1.0, 1.0)
             axes.text(column, row, number(value), ha="center", va="center", fontsize=9, color=text_color(shade))
-        axes.set_title(f"Mean {MEASURES[name]}", fontsize=11)
+        axes.set_title(f"Mean {measures_of(config)[name]}", fontsize=11)
     return drawn[0]
 
 
 def conditions(config: SweepConfig, means: Means, severity: float) -> str:
     """Return mean log growth with 95% intervals, a row for each strategy, the transforms side by side in it."""
-    transforms, strategies = config.transforms, [choice.title for choice in config.strategies]
+    transforms, strategies = ([row.title for row in rows] for rows in (config.transforms, config.strategies))
     pitch = 0.7 / len(transforms)
     with figure(8.6, 0.9 + len(strategies) * max(0.42, 0.16 * len(transforms))) as (_, axes, drawn):
         for place, transform in enumerate(transforms):
@@ -103,15 +103,15 @@ def robustness(config: SweepConfig, means: Means, transform: str) -> str:
     Severity 0 is the unchanged market: where the sweep has a baseline, the lines begin there.
     """
     severities: list[float] = sorted(config.severities)
-    if BASELINE in config.transforms and 0.0 not in severities:
+    if any(row.title == BASELINE for row in config.transforms) and 0.0 not in severities:
         severities = [0.0, *severities]
     keys = [(transform, each) if each in config.severities else (BASELINE, config.severities[0]) for each in severities]
     # lines are moved apart a little so that their intervals do not hide one another
     apart = 0.012 * (severities[-1] - severities[0])
     middle = (len(config.strategies) - 1) / 2
     with figure(8.6, 3.4) as (_, axes, drawn):
-        for place, choice in enumerate(config.strategies):
-            found = [means.estimate((*key, choice.title), "log_growth") for key in keys]
+        for place, row in enumerate(config.strategies):
+            found = [means.estimate((*key, row.title), "log_growth") for key in keys]
             axes.errorbar(
                 [severity + apart * (place - middle) for severity in severities],
                 [math.nan if each is None else each.value for each in found],
@@ -121,7 +121,7 @@ def robustness(config: SweepConfig, means: Means, transform: str) -> str:
                 markersize=5,
                 capsize=2,
                 linewidth=1.3,
-                label=choice.title,
+                label=row.title,
             )
         axes.axhline(0.0, color=MUTED, linewidth=0.8)
         axes.set_xticks(severities, [f"{severity:g}" for severity in severities])

@@ -10,9 +10,26 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from backtest import rules
+from backtest.metrics import own as own_metrics
+from backtest.metrics.measures import MEASURES
+from backtest.strategies import own
 from engine import shipped
 from engine.config import DeviceName, Record, explain
 from engine.errors import ConfigError
+from engine.sweep_rows import (
+    KEYS,
+    Row,
+    StrategyRow,
+    metric_of,
+    named,
+    require_titles,
+    strategy_of,
+    texts_of,
+    trace_transform,
+    transforms_of,
+    with_declared,
+)
 
 MOST_SEVERE = 1000.0
 MOST_BARS_A_SHARD = 20_000_000
@@ -20,29 +37,6 @@ MOST_BARS_A_SHARD = 20_000_000
 MOST_SHARDS = 1_000_000
 SEEDS_END = 2**32
 """Random keys are made of 32 bits of the seed."""
-
-
-class StrategyChoice(Record):
-    """One strategy: a reference strategy by name with its parameters."""
-
-    name: str
-    label: str = ""
-    params: dict[str, int | float] = Field(default_factory=dict)
-
-    @property
-    def title(self) -> str:
-        """Name in results."""
-        return self.label or self.name
-
-
-class RulesConfig(Record):
-    """Trading rules that differ from the defaults of ``backtest.rules``."""
-
-    fee_bps: Annotated[float, Field(ge=0, le=10_000)] | None = None
-    slippage_bps: Annotated[float, Field(ge=0, le=10_000)] | None = None
-    impact_bps: Annotated[float, Field(ge=0, le=10_000)] | None = None
-    max_leverage: Annotated[float, Field(gt=0, le=1000)] | None = None
-    maintenance_margin: Annotated[float, Field(ge=0, lt=1)] | None = None
 
 
 class SweepExecutionConfig(Record):
@@ -57,30 +51,46 @@ class SweepConfig(Record):
     Every combination of transform, severity, window, seed and strategy is one cell. On simulated markets a seed draws
     a market of its own and the noise of the transform; on candle files the market is the window's, and a seed draws
     the noise.
+
+    Attributes
+    ----------
+    metrics
+        Measures that the report and ``--json`` show besides log growth, Sharpe ratio and largest drawdown: own ones,
+        which are stored with the others, or some that are always stored, by name.
+    texts
+        What the own files say that rows name, by their paths: filled in by :func:`load`. So the sweep's identity holds
+        them, and workers need no files.
     """
 
     name: str
     version: str = "1"
     description: str = ""
-    transforms: Annotated[tuple[str, ...], Field(min_length=1)]
+    transforms: Annotated[tuple[Row, ...], Field(min_length=1)]
     severities: Annotated[tuple[float, ...], Field(min_length=1)] = (1.0,)
     seeds: Annotated[int, Field(ge=1, le=10_000_000)]
     first_seed: Annotated[int, Field(ge=0)] = 0
-    strategies: Annotated[tuple[StrategyChoice, ...], Field(min_length=1)]
+    strategies: Annotated[tuple[StrategyRow, ...], Field(min_length=1)]
+    metrics: tuple[Row, ...] = ()
     windows: Annotated[int, Field(ge=1)] = 1
     bars: Annotated[int, Field(ge=2)]
     bar_seconds: Annotated[float, Field(ge=1, le=366 * 86_400)] = 3600.0
     data: str | None = None
-    rules: RulesConfig = RulesConfig()
+    rules: dict[str, float] = Field(default_factory=dict)
     precision: Literal["float64", "float32"] = "float64"
     seeds_per_shard: Annotated[int, Field(ge=1, le=65_536)] = 125
     execution: SweepExecutionConfig = SweepExecutionConfig()
+    texts: dict[str, str] = Field(default_factory=dict)
 
-    @field_validator("strategies", mode="before")
+    @field_validator("strategies", "transforms", "metrics", mode="before")
     @classmethod
     def _named(cls, value: Any) -> Any:
+        return named(value)
+
+    @field_validator("rules", mode="before")
+    @classmethod
+    def _given(cls, value: Any) -> Any:
         return (
-            [{"name": item} if isinstance(item, str) else item for item in value] if isinstance(value, list) else value
+            {name: number for name, number in value.items() if number is not None} if isinstance(value, dict) else value
         )
 
     @field_validator("severities")
@@ -91,7 +101,7 @@ class SweepConfig(Record):
                 raise ValueError(f"a severity lies between 0 and {MOST_SEVERE:g}, got {severity!r}")
         return value
 
-    @field_validator("transforms", "severities")
+    @field_validator("severities")
     @classmethod
     def _once(cls, value: tuple[Any, ...]) -> tuple[Any, ...]:
         for item in value:
@@ -153,28 +163,52 @@ def load(path: str | Path) -> SweepConfig:
         raise ConfigError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(raw, dict):
         raise ConfigError(f"{path} must hold a mapping of keys, got {type(raw).__name__}")
-    return parse(raw, source=str(path))
+    return parse(raw, source=str(path), folder=file.parent)
 
 
-def parse(raw: dict[str, Any], *, source: str) -> SweepConfig:
-    """Return the checked sweep of a mapping; see :func:`load` for errors."""
-    import transforms
-    from backtest import strategies
-
+def parse(raw: dict[str, Any], *, source: str, folder: Path) -> SweepConfig:
+    """Return the checked sweep of a mapping whose own files are seen from ``folder``; see :func:`load` for errors."""
     if "datasets" in raw:
         raise ConfigError(f"{source}: this is the config of a run; run it with: traderbench run {source}")
+    if "texts" in raw:
+        raise ConfigError(f"{source}: texts: this key is filled in from the files that rows name; leave it out")
     try:
         config = SweepConfig.model_validate(raw)
-        for name in config.transforms:
-            transforms.check(name)
-        for choice in config.strategies:
-            strategies.get(choice.name, **choice.params)
+        config = _with_files(config, folder=folder)
+        _check_rows(config)
     except ValidationError as error:
         raise ConfigError(f"{source}: {explain(error, SweepConfig)}") from error
     except ValueError as error:
         raise ConfigError(f"{source}: {error}") from error
-    titles = [choice.title for choice in config.strategies]
-    for title in titles:
-        if titles.count(title) > 1:
-            raise ConfigError(f"{source}: strategies: two are called {title!r}; give one a label")
     return config
+
+
+def _with_files(config: SweepConfig, *, folder: Path) -> SweepConfig:
+    """Return the sweep with what its own files say."""
+    texts = texts_of(config.strategies, what="strategy", folder=folder)
+    texts |= texts_of(config.transforms, what="transform", folder=folder)
+    texts |= texts_of(config.metrics, what="metric", folder=folder)
+    declared = tuple(with_declared(row, folder=folder) for row in config.strategies)
+    return config.model_copy(update={"texts": texts, "strategies": declared})
+
+
+def _check_rows(config: SweepConfig) -> None:
+    """Raise ``ValueError`` for the first row, or trading rule, that a shard would fail on."""
+    rules.changed(config.rules)
+    for row in config.transforms:
+        parts = transforms_of(row, config.texts)
+        if row.files or row.params:
+            trace_transform(row, parts, bars=config.bars)
+    for row in config.strategies:
+        strategy = strategy_of(row, config.texts, bar_seconds=config.bar_seconds)
+        if row.files:
+            own.check(row.title, strategy, dtype=config.precision)
+    for row in config.metrics:
+        measure = metric_of(row, config.texts)
+        if row.files:
+            own_metrics.check(row.title, measure)
+            if row.title in (*KEYS, *MEASURES):
+                raise ValueError(f"metrics: {row.title!r} is a column of every sweep; give yours another label")
+    require_titles(config.metrics, what="metrics")
+    require_titles(config.transforms, what="transforms")
+    require_titles(config.strategies, what="strategies")

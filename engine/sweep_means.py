@@ -17,7 +17,8 @@ import numpy as np
 from engine.statistics import Estimate, PairedDifference, Sample, clustered_mean, holm, tested
 from engine.sweep_config import SweepConfig
 
-MEASURES = {"log_growth": "log growth", "sharpe": "Sharpe ratio", "max_drawdown": "largest drawdown"}
+SHOWN = {"log_growth": "log growth", "sharpe": "Sharpe ratio", "max_drawdown": "largest drawdown"}
+"""Measures that every report shows, and their words."""
 BASELINE = "baseline"
 Key = tuple[str, float, str]
 """Transform, severity, strategy."""
@@ -61,6 +62,11 @@ class Running:
         return Estimate(self._mean, se, float(self.count - 1))
 
 
+def measures_of(config: SweepConfig) -> dict[str, str]:
+    """Return the measures that the report of a sweep shows, and their words."""
+    return SHOWN | {row.title: row.title.replace("_", " ") for row in config.metrics if row.title not in SHOWN}
+
+
 class Comparison(NamedTuple):
     """One strategy under one transform against the same strategy on the same markets unchanged.
 
@@ -102,7 +108,7 @@ class Means:
     def add(self, frame: Any) -> None:
         """Add the rows of one shard: one window, a block of seeds, everything else."""
         family = None if self._families is None else self._families[int(frame["window"].iloc[0])]
-        present = [name for name in MEASURES if name in frame.columns]
+        present = [name for name in measures_of(self._config) if name in frame.columns]
         growth: dict[Key, np.ndarray] = {}
         for found, part in frame.groupby(["transform", "severity", "strategy"], sort=False, observed=True):
             key: Key = (str(found[0]), float(found[1]), str(found[2]))
@@ -130,11 +136,32 @@ class Means:
         """Return where accounts lost everything, and how many: log growth minus infinity, which no mean counts."""
         return [(key, count) for key, count in self._ruined.items() if count]
 
+    def table(self) -> list[dict[str, Any]]:
+        """Return the means of the measures that the config names, a row for each strategy, transform and severity."""
+        keys: list[Key] = [
+            (transform.title, severity, strategy.title)
+            for strategy in self._config.strategies
+            for transform in self._config.transforms
+            for severity in self._config.severities
+        ]
+        found = [(row.title, key, self.estimate(key, row.title)) for row in self._config.metrics for key in keys]
+        return [
+            {
+                "metric": metric,
+                "strategy": strategy,
+                "transform": transform,
+                "severity": severity,
+                "mean": None if each is None else each.value,
+                "se": None if each is None else each.se,
+            }
+            for metric, (transform, severity, strategy), each in found
+        ]
+
     def comparisons(self) -> list[Comparison]:
         """Return every paired difference from the baseline, in the order of the config."""
         keys: list[Key] = [
-            (transform, severity, choice.title)
-            for choice in self._config.strategies
+            (transform.title, severity, strategy.title)
+            for strategy in self._config.strategies
             for transform in self._config.transforms
             for severity in self._config.severities
         ]

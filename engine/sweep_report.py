@@ -8,7 +8,7 @@ from typing import Any
 from engine import report, sweep_charts
 from engine.statistics import minimum_detectable_difference
 from engine.sweep_config import SweepConfig
-from engine.sweep_means import BASELINE, MEASURES, Comparison, Means, families_of
+from engine.sweep_means import BASELINE, Comparison, Means, families_of, measures_of
 from engine.sweep_store import shard_files
 
 FACTS = {
@@ -29,16 +29,21 @@ LEVEL = 0.05
 TEMPLATE = "sweep.html.j2"
 
 
-def write_report(folder: Path, config: SweepConfig, summary: dict[str, Any]) -> Path:
-    """Write ``report.html`` into the folder of a sweep and return its path."""
+def means_of(folder: Path, config: SweepConfig) -> Means:
+    """Return the means of a stored sweep."""
     import pandas as pd
 
-    families = families_of(config)
-    means = Means(config, families)
+    means = Means(config, families_of(config))
     for path in shard_files(folder / "results"):
         means.add(pd.read_parquet(path))
+    return means
+
+
+def write_report(folder: Path, config: SweepConfig, means: Means, summary: dict[str, Any]) -> Path:
+    """Write ``report.html`` into the folder of a sweep and return its path."""
+    families = families_of(config)
     severity = main_severity(config)
-    changed = [name for name in config.transforms if name != BASELINE]
+    changed = [row.title for row in config.transforms if row.title != BASELINE]
     text = report.template(TEMPLATE).render(
         config=config,
         facts=[(title, shown(summary[name])) for name, title in FACTS.items() if name in summary],
@@ -48,7 +53,7 @@ def write_report(folder: Path, config: SweepConfig, summary: dict[str, Any]) -> 
         ruined=ruined(means),
         comparisons=[row(each) for each in means.comparisons()],
         curves=[sweep_charts.robustness(config, means, name) for name in changed] if len(config.severities) > 1 else [],
-        heat_maps=[sweep_charts.heat_map(config, means, name) for name in MEASURES],
+        heat_maps=[sweep_charts.heat_map(config, means, name) for name in measures_of(config)],
     )
     target = folder / "report.html"
     target.write_text(text, encoding="utf-8")

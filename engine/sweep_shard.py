@@ -10,18 +10,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-import transforms
-from backtest import batch, simulators, strategies, tally
-from backtest.account import open_account
+import native
+from backtest import batch, loops, rules, simulators
 from backtest.market import Market
 from backtest.metrics import Summary
-from backtest.rules import DEFAULT_RULES, Rules
+from backtest.metrics.measures import MEASURES
+from backtest.naming import Parameters
 from engine import devices
 from engine.sweep_config import SweepConfig
+from engine.sweep_rows import KEYS, YEAR_SECONDS, Row, metric_of, strategy_of, transforms_of
 from native.spread import spread
+from transforms import pipeline
 from transforms.baseline import baseline
+from transforms.record import Transform
 
-YEAR_SECONDS = 365.0 * 86_400.0
 START_EQUITY = 10_000.0
 Devices: TypeAlias = tuple[jax.Device, ...]
 
@@ -62,25 +64,36 @@ def _simulated(keys: jax.Array, bars: int, bar_seconds: float, on: Devices) -> M
 
 
 def _seen_and_traded(
-    name: str, keys: jax.Array, market: Market, severity: float, unchanged: Market, on: Devices
+    row: Row,
+    config: SweepConfig,
+    keys: jax.Array,
+    market: Market,
+    severity: float,
+    unchanged: Market,
+    on: Devices,
 ) -> tuple[Market, Market]:
     """Return observed and traded channel, ``[lanes, bars]``; the market itself where a channel is not changed."""
-    parts = transforms.check(name)
+    parts = transforms_of(row, config.texts)
     if all(part is baseline for part in parts):
         return unchanged, unchanged
-    observed, traded = _transformed(name, keys, market, jnp.asarray(severity), on)
+    observed, traded = _transformed(parts, row.pairs, keys, market, jnp.asarray(severity), on)
     return observed, unchanged if traded is None else traded
 
 
-@partial(jax.jit, static_argnames=("name", "on"))
+@partial(jax.jit, static_argnames=("parts", "params", "on"))
 def _transformed(
-    name: str, keys: jax.Array, market: Market, severity: jax.Array, on: Devices
+    parts: tuple[Transform, ...],
+    params: Parameters,
+    keys: jax.Array,
+    market: Market,
+    severity: jax.Array,
+    on: Devices,
 ) -> tuple[Market, Market | None]:
     """Return observed and traded channel; None for a traded one that is the market itself."""
-    real = any(part.channel == "both" for part in transforms.check(name))
+    real = any(part.channel == "both" for part in parts)
 
     def one(key: jax.Array, alone: Market, severity: jax.Array) -> tuple[Market, Market | None]:
-        changed = transforms.apply(name, key, alone, severity=severity)
+        changed = pipeline.compose(parts, key, alone, severity=severity, params=dict(params))
         return changed.observed, changed.traded if real else None
 
     axes = (0, 0 if market.close.ndim == 2 else None, None)
@@ -94,36 +107,6 @@ def _transformed(
 def _for_all(market: Market, lanes: int) -> Market:
     """Return one market as every lane trades it, ``[lanes, bars]``."""
     return Market(*(jnp.broadcast_to(field, (lanes, *field.shape)) for field in market))
-
-
-@partial(jax.jit, static_argnames=("played", "bars_per_year", "dtype", "on"))
-def _backtested(
-    traded: Market,
-    observed: Market | None,
-    rules: Rules,
-    played: tuple[Any, ...],
-    bars_per_year: float,
-    dtype: str,
-    on: Devices,
-) -> Summary:
-    """Return all measures, fields ``[strategies, lanes]``; ``observed`` is None where it is what is traded.
-
-    Compiled code cannot see that two arguments are one, and would read it twice.
-    """
-
-    def measures(traded: Market, observed: Market | None, rules: Rules) -> Summary:
-        lanes, bars = traded.close.shape
-        seen = traded if observed is None else observed
-        account = open_account(equity=START_EQUITY, shape=(lanes,), dtype=dtype)
-        outcomes = batch.play(traded, seen, played, rules=rules, account=account)
-        rows = [
-            tally.summarise(each.tally, each.account.ledger, bars=bars, bars_per_year=bars_per_year)
-            for each in outcomes
-        ]
-        return Summary(*(jnp.stack(fields) for fields in zip(*rows, strict=True)))
-
-    summary: Summary = spread(measures, devices=on, in_axes=(0, 0, None), out_axes=1)(traded, observed, rules)
-    return summary
 
 
 def seed_keys(config: SweepConfig, shard: Shard) -> tuple[jax.Array, jax.Array]:
@@ -144,11 +127,6 @@ def lanes_of(config: SweepConfig) -> int:
     """Return the number of lanes of every shard: equal shapes compile once, and every device gets as many."""
     count = len(devices.chosen())
     return -(-min(config.seeds_per_shard, config.seeds) // count) * count
-
-
-def rules_of(config: SweepConfig) -> Rules:
-    """Return the trading rules of a sweep."""
-    return DEFAULT_RULES._replace(**config.rules.model_dump(exclude_none=True))
 
 
 def real_windows(config: SweepConfig) -> tuple[Market, ...]:
@@ -184,31 +162,55 @@ def _windows(data: str, bars: int, bar_seconds: float, windows: int) -> tuple[Ma
 
 def compute(config: SweepConfig, shard: Shard) -> dict[str, np.ndarray]:
     """Return the rows of one shard as columns; the order of rows is that of the nested loops below."""
-    played, on = tuple(strategies.get(choice.name, **choice.params) for choice in config.strategies), devices.chosen()
+    played = tuple(strategy_of(row, config.texts, bar_seconds=config.bar_seconds) for row in config.strategies)
+    on = devices.chosen()
     market_keys, transform_keys = seed_keys(config, shard)
     if config.data is None:
         market = unchanged = _simulated(market_keys, config.bars, config.bar_seconds, on)
     else:
         market = real_windows(config)[shard.window]
         unchanged = _for_all(market, lanes_of(config))
-    rules, per_year = rules_of(config), YEAR_SECONDS / config.bar_seconds
+    venue = rules.changed(config.rules)
+    own = tuple(metric_of(row, config.texts) for row in config.metrics if row.files)
     columns: dict[str, list[Any]] = {}
-    for transform in config.transforms:
+    for row in config.transforms:
         for severity in config.severities:
-            observed, traded = _seen_and_traded(transform, transform_keys, market, severity, unchanged, on)
-            seen = None if observed is traded else observed
-            summary = jax.device_get(_backtested(traded, seen, rules, played, per_year, config.precision, on))
-            block = rows_of(config, shard, transform, severity, summary)
-            for name, values in block.items():
+            observed, traded = _seen_and_traded(row, config, transform_keys, market, severity, unchanged, on)
+            summary = batch.evaluate(
+                traded,
+                played,
+                venue,
+                observed=None if observed is traded else observed,
+                equity=START_EQUITY,
+                bars_per_year=YEAR_SECONDS / config.bar_seconds,
+                dtype=config.precision,
+                metrics=own,
+                devices=on,
+            )
+            for name, values in rows_of(config, shard, row.title, severity, jax.device_get(summary)).items():
                 columns.setdefault(name, []).append(values)
-    return {name: np.concatenate(parts) for name, parts in columns.items()}
+    whole = {name: np.concatenate(parts) for name, parts in columns.items()}
+    # what no cell of a shard has a value of is left out: the measures that need a path
+    return {name: values for name, values in whole.items() if name in KEYS or not np.isnan(values).all()}
+
+
+def decided_by_xla(config: SweepConfig) -> dict[str, str]:
+    """Return own and declared strategies that no compiled loop can play on this machine, which has them, and why."""
+    if native.status() != "native":
+        return {}
+    reasons = {
+        row.title: loops.status(strategy_of(row, config.texts, bar_seconds=config.bar_seconds), config.precision)
+        for row in config.strategies
+        if row.files or row.declared is not None
+    }
+    return {title: reason for title, reason in reasons.items() if reason != "native"}
 
 
 def warm_up(config: SweepConfig, shard: Shard, *, workers: int) -> None:
     """Compile, or load from the cache, everything that a shard needs; transforms side by side."""
     parts = [
-        config.model_copy(update={"transforms": (name,), "severities": config.severities[:1]})
-        for name in config.transforms
+        config.model_copy(update={"transforms": (row,), "severities": config.severities[:1]})
+        for row in config.transforms
     ]
     with ThreadPoolExecutor(max_workers=workers) as pool:
         list(pool.map(lambda part: compute(part, shard._replace(seeds=1)), parts))
@@ -218,17 +220,16 @@ def rows_of(
     config: SweepConfig, shard: Shard, transform: str, severity: float, summary: Summary
 ) -> dict[str, np.ndarray]:
     """Return the rows of one transform and severity: strategies, then seeds."""
-    count = len(config.strategies) * shard.seeds
-    titles = [choice.title for choice in config.strategies]
+    played = [row.title for row in config.strategies]
+    count = len(played) * shard.seeds
     block: dict[str, np.ndarray] = {
         "transform": np.full(count, transform, dtype=object),
         "severity": np.full(count, severity),
         "window": np.full(count, shard.window, dtype=np.int32),
-        "seed": np.tile(np.arange(shard.first, shard.first + shard.seeds, dtype=np.int64), len(titles)),
-        "strategy": np.repeat(np.asarray(titles, dtype=object), shard.seeds),
+        "seed": np.tile(np.arange(shard.first, shard.first + shard.seeds, dtype=np.int64), len(played)),
+        "strategy": np.repeat(np.asarray(played, dtype=object), shard.seeds),
     }
-    for name, values in zip(Summary._fields, summary, strict=True):
-        measure = np.asarray(values, dtype=np.float64)[:, : shard.seeds]
-        if not np.isnan(measure).all():
-            block[name] = measure.ravel()
+    titles = [*MEASURES, *(row.title for row in config.metrics if row.files)]
+    for name, values in zip(titles, [*summary[: len(MEASURES)], *summary.own], strict=True):
+        block[name] = np.asarray(values, dtype=np.float64)[:, : shard.seeds].ravel()
     return block

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import ValidationError
 
 from engine import run_folder
+from engine.config import explain
 from engine.errors import ConfigError
 from engine.sweep_config import SweepConfig
 from engine.sweep_shard import Shard
@@ -66,11 +68,8 @@ def open_store(folder: Path, config: SweepConfig, *, shards: int) -> SweepStore:
     manifest = folder / MANIFEST
     wanted: dict[str, Any] = {"digest": config.digest(), "shards": shards, "config": config.model_dump(mode="json")}
     if manifest.exists():
-        held: dict[str, Any] = json.loads(manifest.read_text(encoding="utf-8"))
-        if held.get("digest") != wanted["digest"]:
-            before, after = held.get("config", {}), wanted["config"]
-            keys = sorted(key for key in {*before, *after} if before.get(key) != after.get(key))
-            raise ConfigError(f"{folder} holds another sweep; it differs in {', '.join(keys)}")
+        if different := _differences(manifest, wanted["config"]):
+            raise ConfigError(f"{folder} holds another sweep; it differs in {', '.join(different)}")
     elif folder.exists() and any(folder.iterdir()):
         raise ConfigError(f"{folder} is not empty and holds no sweep; give a new folder with --out")
     else:
@@ -81,6 +80,25 @@ def open_store(folder: Path, config: SweepConfig, *, shards: int) -> SweepStore:
     for leftover in results.glob("*.partial"):
         leftover.unlink()
     return SweepStore(results)
+
+
+def _differences(manifest: Path, wanted: dict[str, Any]) -> list[str]:
+    """Return the keys in which the stored sweep differs, and the own files that were edited since."""
+    try:
+        stored = SweepConfig.model_validate(json.loads(manifest.read_text(encoding="utf-8"))["config"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{manifest} is no manifest of a sweep of this version: {explained(error)}") from error
+    held = stored.model_dump(mode="json")
+    keys = [key for key in wanted if held[key] != wanted[key] and key not in ("texts", "description")]
+    files = [path for path, text in wanted["texts"].items() if held["texts"].get(path, text) != text]
+    return [*sorted(keys), *(f"the text of {path}" for path in files)]
+
+
+def explained(error: Exception) -> str:
+    """Return an error in one line."""
+    if isinstance(error, ValidationError):
+        return explain(error, SweepConfig)
+    return f"{type(error).__name__}: {error}"
 
 
 def read_results(results: Path) -> Any:

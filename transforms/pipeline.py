@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from backtest import naming
 from backtest.market import Market
 from transforms.record import Events, Transform, Transformed, no_events, overlay
 from transforms.registry import get
@@ -108,9 +109,8 @@ def check_params(name: str, parts: list[Transform], params: dict[str, Any]) -> N
     known = sorted({parameter for part in parts for parameter in accepted(part)})
     for parameter in params:
         if parameter not in known:
-            raise ValueError(
-                f"transform {name!r} has no parameter {parameter!r}; it takes {', '.join(known) or 'none'}"
-            )
+            hint = f"{naming.nearest(parameter, known)}; it takes {', '.join(known) or 'none'}"
+            raise ValueError(f"transform {name!r} has no parameter {parameter!r}{hint}")
 
 
 def check_severity(severity: float | jax.Array) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
-from functools import lru_cache
-from pathlib import Path
-from types import ModuleType
 
+from backtest import naming
 from transforms.record import Transform
 
 TRANSFORMS: dict[str, str] = {
@@ -41,48 +38,26 @@ def get(name: str) -> Transform:
     ValueError
         When the name is unknown, the file is missing or broken, or what it names is not a declared transform.
     """
-    if ".py:" in name:
-        path, attribute = name.rsplit(":", 1)
-        return checked(name, load(Path(path)), attribute)
+    if naming.is_own(name):
+        return from_file(name, naming.read(naming.parts(name)[0], what="transform"))
     if name not in TRANSFORMS:
         known = ", ".join(TRANSFORMS)
-        close = difflib.get_close_matches(name, TRANSFORMS, n=1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        hint = naming.nearest(name, TRANSFORMS)
         raise ValueError(f"unknown transform {name!r}{hint}; available: {known}, or path/to/file.py:name")
     module, attribute = TRANSFORMS[name].split(":")
-    return checked(name, importlib.import_module(module), attribute)
+    return declared(name, getattr(importlib.import_module(module), attribute))
 
 
-def load(path: Path) -> ModuleType:
-    """Import a Python file that is not part of a package; a changed file is imported anew."""
-    if not path.is_file():
-        raise ValueError(f"transform file {str(path)!r} does not exist (working directory: {str(Path.cwd())!r})")
-    return imported(path.resolve(), path.read_bytes())
+def from_file(name: str, text: str) -> Transform:
+    """Return the transform that ``path/to/file.py:name`` stands for in a file of this text."""
+    return declared(name, naming.attribute_of(name, text, what="transform", kind=Transform))
 
 
-@lru_cache(maxsize=64)
-def imported(path: Path, content: bytes) -> ModuleType:
-    """Return the module that the file at ``path`` with this ``content`` makes."""
-    module = ModuleType(f"transform_file_{path.stem}")
-    module.__file__ = str(path)
-    try:
-        exec(compile(content, str(path), "exec"), module.__dict__)
-    except Exception as error:
-        raise ValueError(f"transform file {str(path)!r} fails on import: {type(error).__name__}: {error}") from error
-    return module
-
-
-def checked(name: str, module: ModuleType, attribute: str) -> Transform:
-    """Return the declared transform ``attribute`` of ``module``."""
-    if not hasattr(module, attribute):
-        declared = [key for key, value in vars(module).items() if isinstance(value, Transform)]
-        raise ValueError(
-            f"transform {name!r}: no {attribute!r} in the file; it declares {', '.join(declared) or 'none'}"
-        )
-    found = getattr(module, attribute)
+def declared(name: str, found: object) -> Transform:
+    """Return what a name stands for if it is a declared transform."""
     if not isinstance(found, Transform):
         raise ValueError(
-            f"transform {name!r}: {attribute!r} is not declared; "
+            f"transform {name!r} is not declared; "
             "put @transforms.transform(channel='observed' or 'both') above the function"
         )
     return found

@@ -1,14 +1,13 @@
-"""Reference strategies, one family a file; :data:`STRATEGIES` names those that need no key and no foresight."""
+"""Reference strategies, one family a file; :data:`STRATEGIES` names them."""
 
 from __future__ import annotations
 
-import difflib
-import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
+from backtest import naming
 from backtest.episode import Strategy
-from backtest.strategies.foresight import hindsight_oracle, noisy_oracle
-from backtest.strategies.passive import always, buy_and_hold, flat, from_targets, random_targets, random_walker
+from backtest.strategies import own
+from backtest.strategies.passive import always, buy_and_hold, flat, random_walker
 from backtest.strategies.premium import carry, volatility_target
 from backtest.strategies.protection import with_stop
 from backtest.strategies.reversal import bollinger_reversal, grid, rsi_divergence, rsi_reversal
@@ -46,32 +45,31 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
 
 @checked
 def get(name: str, *, stop: float | None = None, **parameters: float) -> Strategy:
-    """Return a reference strategy by name, with its parameters; ``stop`` gives it a stop-loss (:func:`with_stop`).
+    """Return a strategy by name, with its parameters.
+
+    Parameters
+    ----------
+    name
+        A reference strategy, or ``path/to/mine.py:name``: a strategy of your own, or the factory of one.
+    stop
+        Gives a reference strategy a stop-loss (:func:`with_stop`).
 
     Raises
     ------
     ValueError
-        For an unknown name, listing those that exist, or an unknown or bad parameter.
+        For an unknown name, listing those that exist, or an unknown or bad parameter; for a file of your own whatever
+        is wrong with it (:func:`backtest.strategies.own.from_file`).
     """
+    if naming.is_own(name):
+        given = parameters if stop is None else {**parameters, "stop": stop}
+        text = naming.read(naming.parts(name)[0], what="strategy")
+        return own.from_file(name, text, tuple(sorted(given.items())))
     if name not in STRATEGIES:
-        there = f"there are: {', '.join(sorted(STRATEGIES))}"
-        raise ValueError(f"unknown strategy {name!r}{_nearest(name, STRATEGIES)}; {there}")
-    known = [*inspect.signature(STRATEGIES[name]).parameters, "stop"]
-    for parameter in parameters:
-        if parameter not in known:
-            hint = f"{_nearest(parameter, known)}; it takes {', '.join(known)}"
-            raise ValueError(f"bad parameters for strategy {name!r}: it has no {parameter!r}{hint}")
-    try:
-        strategy = STRATEGIES[name](**parameters)
-    except TypeError as error:
-        raise ValueError(f"bad parameters for strategy {name!r}: {error}") from error
+        there = f"there are: {', '.join(sorted(STRATEGIES))}, or path/to/mine.py:name"
+        raise ValueError(f"unknown strategy {name!r}{naming.nearest(name, STRATEGIES)}; {there}")
+    naming.check_parameters("strategy", name, STRATEGIES[name], parameters, besides=["stop"])
+    strategy = STRATEGIES[name](**parameters)
     return strategy if stop is None else with_stop(strategy, stop)
-
-
-def _nearest(word: str, names: Iterable[str]) -> str:
-    """Return ``" (did you mean 'x'?)"`` for the nearest of ``names``, or an empty string."""
-    close = difflib.get_close_matches(word, list(names), n=1, cutoff=0.5)
-    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 __all__ = [
@@ -84,14 +82,10 @@ __all__ = [
     "carry",
     "donchian_breakout",
     "flat",
-    "from_targets",
     "get",
     "grid",
-    "hindsight_oracle",
     "macd",
     "moving_average_cross",
-    "noisy_oracle",
-    "random_targets",
     "random_walker",
     "rsi_divergence",
     "rsi_reversal",

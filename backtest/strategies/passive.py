@@ -11,7 +11,6 @@ from jax import lax
 from backtest.account import HOLD, TARGET, Account, Action, hold, target
 from backtest.episode import Memory, Strategy
 from backtest.market import Market
-from pricing.inputs import is_traced, require
 from pricing.signature import checked
 
 
@@ -88,30 +87,3 @@ def _xorshift(state: jax.Array) -> jax.Array:
 def _uniform(bits: jax.Array, like: jax.Array) -> jax.Array:
     value: jax.Array = bits.astype(like.dtype) * 2.0**-32
     return value
-
-
-@checked
-def random_targets(key: jax.Array, bars: int, *, switch_rate: float, exposure: float) -> jax.Array:
-    """Return a random path of targets ``[bars]``, made without a look at any market.
-
-    At each bar, with chance ``switch_rate``, it is a new draw from the uniform distribution on
-    ``[-exposure, exposure]``; NaN, which leaves the position as it is, elsewhere. ``ValueError`` unless there is a bar,
-    a chance in [0, 1] and an exposure of 0 or more.
-    """
-    if bars < 1:
-        raise ValueError(f"bars must be at least 1, got {bars}")
-    if not is_traced(switch_rate) and not 0.0 <= switch_rate <= 1.0:
-        raise ValueError(f"switch_rate must be in [0, 1], got {switch_rate!r}")
-    require("exposure", exposure, at_least=0.0)
-    switch_key, size_key = jax.random.split(key)
-    switches = jax.random.bernoulli(switch_key, switch_rate, (bars,))
-    sizes = jax.random.uniform(size_key, (bars,), minval=-exposure, maxval=exposure)
-    return jnp.where(switches, sizes, jnp.nan)
-
-
-@checked
-def from_targets(targets: jax.Array) -> Action:
-    """Return actions that trade to ``targets`` (signed multiples of equity, ``[..., bars]``); NaN holds."""
-    none = jnp.full_like(targets, jnp.nan)
-    kind = jnp.where(jnp.isnan(targets), HOLD, TARGET).astype(jnp.int32)
-    return Action(kind, jnp.nan_to_num(targets), none, none)

@@ -79,6 +79,11 @@ def sweep_command(arguments: argparse.Namespace) -> int:
     speed, memory = result["bar_steps_per_second"] / 1e6, result["peak_memory_mib"]
     print(f"{result['cells']:,} backtests, {result['bar_steps']:,} bar-steps in {result['seconds']:.1f} s")
     print(f"{speed:,.0f} million bar-steps a second, peak memory {memory:,.0f} MiB")
+    for row in result.get("metrics", []):
+        value = "n/a" if row["mean"] is None else f"{row['mean']:.4f}" + (f" ± {row['se']:.4f}" if row["se"] else "")
+        print(f"{row['metric']}, {row['strategy']} under {row['transform']} x {row['severity']:g}: {value}")
+    for title, reason in result.get("decided_by_xla", {}).items():
+        print(f"decided by XLA, slower than a compiled loop: {title} ({reason})")
     print(f"results: {result['results']}\nreport: {result['report']}")
     return 0
 

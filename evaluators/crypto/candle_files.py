@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
+from backtest.costs import one_way
 from backtest.market import Market
 from backtest.rules import Rules
 from evaluators.crypto.windows import WARMUP_BARS, Windows, of, to_numpy
@@ -117,11 +119,11 @@ def label(candles: crypto_candles.Candles) -> str:
 
 def stride(stretch: Stretch, rules: Rules) -> int:
     """Return how many bars lie between decisions so that a typical move is large against the cost of a trade."""
-    one_way = (rules.fee_bps + rules.slippage_bps) * 1e-4
+    cost = float(one_way(quantity=jnp.zeros(()), volume=jnp.ones(()), rules=rules))
     log_close = np.log(np.asarray(stretch.market.close))
     for bars in STRIDES:
         moves = log_close[bars:] - log_close[:-bars]
-        if moves.size and float(np.sqrt(np.mean(moves**2))) >= MOVE_TO_COST * one_way:
+        if moves.size and float(np.sqrt(np.mean(moves**2))) >= MOVE_TO_COST * cost:
             return bars
     return STRIDES[-1]
 

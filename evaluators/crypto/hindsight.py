@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
-from backtest.costs import BPS
+from backtest.costs import one_way
 from backtest.market import Market
 from backtest.rules import Rules
 
@@ -42,8 +43,7 @@ def available(traded: Market, *, decision_every: int, rules: Rules, equity: floa
     ends = np.concatenate([opens[:, 1:], np.asarray(traded.close)[:, -1:]], axis=1)
     returns = np.log(ends / opens).T
     volume = np.asarray(traded.volume)[:, ::decision_every]
-    unit = (equity / (opens * np.maximum(volume, np.finfo(float).tiny))).T
-    best, sides = best_path(returns, trade_costs(unit, rules))
+    best, sides = best_path(returns, trade_costs((equity / opens).T, volume.T, rules))
     timing = (sides * returns).sum(axis=0)
     return Available(returns, sides, timing, timing - best)
 
@@ -58,12 +58,18 @@ def usual_move(before: Market) -> Array:
     return np.asarray(np.maximum(moves, 0.5 * np.median(moves)))
 
 
-def trade_costs(unit_participation: Array, rules: Rules) -> Array:
-    """Return the cost of trading by 0, 1 and 2 times equity, ``[3, decisions, episodes]``, fractions of equity."""
+def trade_costs(unit: Array, volume: Array, rules: Rules) -> Array:
+    """Return the cost of trading by 0, 1 and 2 times equity, ``[3, decisions, episodes]``, fractions of equity.
+
+    Parameters
+    ----------
+    unit, volume
+        ``[decisions, episodes]`` what equity buys, and what is traded in the bar, base currency.
+    """
     change = np.arange(3.0)[:, None, None]
-    impact = np.sqrt(change * unit_participation[None])
-    slip = np.minimum(rules.slippage_bps + rules.impact_bps * impact, rules.max_slippage_bps) * BPS
-    return np.asarray(change * (slip + rules.fee_bps * BPS))
+    return np.asarray(
+        change * one_way(quantity=jnp.asarray(change * unit), volume=jnp.asarray(volume[None]), rules=rules)
+    )
 
 
 def best_path(returns: Array, costs: Array) -> tuple[Array, Array]:

@@ -11,8 +11,10 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+import jax.numpy as jnp
 import numpy as np
 
+from backtest.costs import one_way
 from evaluators.contract import Json, Score
 from evaluators.crypto.hindsight import Array
 from evaluators.crypto.session import InteractiveSession, oracle_order
@@ -161,12 +163,12 @@ def forecaster(session: InteractiveSession, *, information_coefficient: float, s
     rho = information_coefficient
     score = rho * returns / np.where(spread > 0.0, spread, 1.0) + math.sqrt(1.0 - rho**2) * noise
     expected = max(rho, LEAST_BELIEF) * spread * score
-    one_way = (session.rules.fee_bps + session.rules.slippage_bps) * 1e-4
+    cost = float(one_way(quantity=jnp.zeros(()), volume=jnp.ones(()), rules=session.rules))
     options = np.array([-1.0, 0.0, 1.0])
     sides = np.zeros(returns.shape)
     held = np.zeros(returns.shape[1])
     for t in range(returns.shape[0]):
-        worth = options[:, None] * expected[t] - one_way * np.abs(options[:, None] - held)
+        worth = options[:, None] * expected[t] - cost * np.abs(options[:, None] - held)
         held = options[worth.argmax(axis=0)]
         sides[t] = held
     return follow(sides)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any, NamedTuple
 
 import jax
@@ -88,7 +88,7 @@ def _order(spec: StrategySpec, fired: list[jax.Array], size: jax.Array, bar: Mar
     groups, first = [], 0
     for rules in (spec.enter_long, spec.exit_long, spec.enter_short, spec.exit_short):
         part = fired[first : first + len(rules)]
-        groups.append(jnp.all(jnp.stack(part), axis=0) if part else never)
+        groups.append(reduce(jnp.logical_and, part) if part else never)
         first += len(rules)
     enter_long, exit_long, enter_short, exit_short = groups
     long, short = account.position > 0.0, account.position < 0.0

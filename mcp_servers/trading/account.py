@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal, NamedTuple, TypeAlias
 
+import jax.numpy as jnp
+
+from backtest import costs
 from backtest.rules import Rules
 
 Side: TypeAlias = Literal["buy", "sell"]
@@ -222,10 +225,6 @@ def fill_price_and_fee(
     quantity: float, price: float, volume: float, *, extra_fee_bps: float = 0.0
 ) -> tuple[float, float]:
     """Return fill price and fee of signed shares at a price before slippage, by the costs of ``backtest``."""
-    import jax.numpy as jnp
-
-    from backtest import costs
-
     fill_price, fee = costs.fill(
         quantity=jnp.asarray(quantity),
         price=jnp.asarray(price),
@@ -244,7 +243,7 @@ def _meet(account: Account, order: Order, bar: Bar, day: date) -> None:
     fill_price, fee = fill_price_and_fee(quantity, price, bar.volume)
     if order.order_type == "limit":
         fill_price = price  # a limit order never trades beyond its limit; it pays the fee alone
-        fee = abs(quantity) * price * FEE_BPS * 1e-4
+        fee = float(costs.fee(notional=jnp.asarray(abs(quantity) * price), rules=RULES))
     refusal = _refusal(account, order, fill_price, fee)
     if refusal:
         order.state, order.note = "rejected", refusal

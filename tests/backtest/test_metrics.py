@@ -14,6 +14,7 @@ from scipy import stats
 from backtest import batch, episode, metrics, simulators, strategies
 from backtest.account import Ledger
 from backtest.market import Market
+from backtest.metrics.measures import MEASURES
 
 PATH = np.array([100.0, 101.0, 99.0, 99.0, 104.0, 102.0, 90.0, 95.0, 103.0, 110.0])
 RETURNS = np.diff(PATH) / PATH[:-1]
@@ -166,7 +167,8 @@ def test_a_sweep_reports_what_the_stored_path_reports() -> None:
     for row, strategy in enumerate(played):
         path = episode.run(markets, strategy, observed=noisy, warmup=warmup)
         stored = metrics.summary(path.equity, path.account.ledger, bars_per_year=8760.0, exposure=path.exposure)
-        for name, ours, theirs in zip(stored._fields, swept, stored, strict=True):
+        for name in MEASURES:
+            ours, theirs = getattr(swept, name), getattr(stored, name)
             if name in ("value_at_risk", "expected_shortfall"):
                 assert np.isnan(ours[row]).all()
             else:
@@ -181,3 +183,30 @@ def test_one_market_is_a_batch_of_one() -> None:
     one, both = batch.evaluate(alone, played), batch.evaluate(markets, played)
     assert one.sharpe.shape == (2,)
     np.testing.assert_allclose(one.log_growth, both.log_growth[:, 1], rtol=1e-12)
+
+
+def test_a_measure_of_your_own_is_a_function_of_statistics_and_stands_behind_the_others() -> None:
+    def gain_to_pain(s: metrics.Statistics) -> jax.Array:
+        return metrics.ratio(s.mean, s.downside)
+
+    def root_of_bars(s: metrics.Statistics) -> jax.Array:
+        return jnp.full_like(s.mean, math.sqrt(s.bars))
+
+    markets = jax.vmap(lambda key: simulators.simulate(key, bars=100))(jax.random.split(jax.random.key(1), 3))
+    played = [strategies.moving_average_cross(), strategies.always_long()]
+    swept = batch.evaluate(markets, played, warmup=36, metrics=[gain_to_pain, root_of_bars], bars_per_year=400.0)
+    np.testing.assert_allclose(swept.own[0] * 20.0, swept.sortino, rtol=1e-12)
+    np.testing.assert_array_equal(swept.own[1], jnp.full((2, 3), 8.0))
+    alone = Market(*(field[1] for field in markets))
+    lonely = batch.evaluate(alone, played, warmup=36, metrics=[gain_to_pain], bars_per_year=400.0)
+    np.testing.assert_allclose(lonely.own[0], swept.own[0][:, 1], rtol=1e-12)
+
+
+def test_every_field_of_the_summary_is_the_measure_of_its_name() -> None:
+    arguments = {"bars_per_year": 252.0, "exposure": jnp.linspace(0.0, 1.0, len(PATH) - 1)}
+    s = metrics.statistics(jnp.array(PATH), ledger(), **arguments)
+    stored = metrics.summary(jnp.array(PATH), ledger(), **arguments)
+    assert [*MEASURES, "own"] == list(metrics.Summary._fields)
+    assert all(measure.__name__ == name for name, measure in MEASURES.items())
+    for name, measure in MEASURES.items():
+        np.testing.assert_array_equal(getattr(stored, name), measure(s), err_msg=name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 
 import jax
@@ -91,66 +90,8 @@ def test_the_random_walker_differs_between_seeds_and_markets(market: Market) -> 
     assert switches == pytest.approx(0.05, abs=0.04)
 
 
-def test_the_hindsight_oracle_is_the_best_of_all_paths() -> None:
-    market = simulators.simulate(jax.random.key(4), bars=7)
-    rules = Rules(impact_bps=0.0, min_notional=0.0)
-
-    def final(sides: tuple[int, ...]) -> float:
-        """Grow by bars, rebalanced to one times equity at every open as the oracle's model has it."""
-        wealth, side_before = 1.0, 0
-        opens = [*np.asarray(market.open), float(market.close[-1])]
-        funding = [*np.asarray(market.funding_rate), 0.0]
-        for t, side in enumerate(sides):
-            wealth *= 1.0 - abs(side - side_before) * 6e-4
-            wealth *= 1.0 + side * (opens[t + 1] * (1.0 - funding[t + 1]) / opens[t] - 1.0)
-            side_before = side
-        return wealth
-
-    best = max(itertools.product((-1, 0, 1), repeat=7), key=final)
-    actions = strategies.hindsight_oracle(market, rules)
-    held, sides = 0, []
-    for kind, size in zip(np.asarray(actions.kind), np.asarray(actions.size), strict=True):
-        held = round(float(size)) if kind == acc.TARGET else held
-        sides.append(held)
-    assert final(tuple(sides)) == pytest.approx(final(best), rel=1e-12)
-
-
-def test_nobody_beats_the_hindsight_oracle(
-    market: Market, played: Callable[[Market], dict[str, episode.Trajectory]]
-) -> None:
-    oracle = episode.run(market, strategies.hindsight_oracle(market, Rules()))
-    for name, other in played(market).items():
-        assert float(oracle.equity[-1]) > float(other.equity[-1]), name
-
-
-def test_the_forecast_of_the_noisy_oracle_has_its_information_coefficient() -> None:
-    keys = jax.random.split(jax.random.key(6), 200)
-    markets = jax.vmap(lambda key: simulators.simulate(key, bars=BARS))(keys)
-    actions = strategies.noisy_oracle(jax.random.key(8), markets, information_coefficient=0.3, horizon=10, exposure=1.0)
-    forecast = np.asarray(actions.size)[:, ::10]
-    ends = np.concatenate([markets.open[:, 10::10], markets.close[:, -1:]], axis=1)
-    coming = np.log(ends / np.asarray(markets.open)[:, ::10])
-    coming = (coming - coming.mean(1, keepdims=True)) / coming.std(1, keepdims=True)
-    inside = np.abs(forecast) < 1.0
-    # Cutting at one pulls the correlation of the traded size below that of the forecast: compare the slope instead.
-    slope = np.mean((coming > 0) == (forecast > 0))
-    assert inside.any()
-    expected = 0.5 + np.arcsin(0.3) / np.pi
-    assert slope == pytest.approx(expected, abs=0.025)
-
-
-def test_a_perfect_information_coefficient_earns_more_than_a_poor_one() -> None:
-    keys = jax.random.split(jax.random.key(12), 24)
-    markets = jax.vmap(lambda key: simulators.simulate(key, bars=300))(keys)
-    means = []
-    for rho in (0.0, 0.2, 0.5, 1.0):
-        actions = strategies.noisy_oracle(jax.random.key(1), markets, information_coefficient=rho)
-        means.append(float(np.mean(np.log(episode.run(markets, actions).equity[:, -1]))))
-    assert means == sorted(means)
-
-
 def test_an_unknown_strategy_or_parameter_is_named() -> None:
-    with pytest.raises(ValueError, match="unknown strategy 'momentun'; there are: always_long"):
+    with pytest.raises(ValueError, match="unknown strategy 'momentun'; there are: .*always_long"):
         strategies.get("momentun")
     with pytest.raises(ValueError, match="bad parameters for strategy 'macd'"):
         strategies.get("macd", speed=3)

@@ -105,7 +105,7 @@ def test_a_folder_of_another_sweep_is_refused_with_the_difference(finished: Any,
     [
         ({"sedes": 3}, r"sedes: unknown key \(did you mean 'seeds'\?\)"),
         ({"transforms": ["nosiy"]}, "unknown transform 'nosiy'"),
-        ({"transforms": ["noisy", "noisy"]}, "'noisy' stands there twice"),
+        ({"transforms": ["noisy", "noisy"]}, "transforms: two are called 'noisy'; give one a label"),
         ({"strategies": ["buy_and_hodl"]}, r"unknown strategy 'buy_and_hodl' \(did you mean 'buy_and_hold'\?\)"),
         (
             {"strategies": [{"name": "macd", "params": {"fats": 5}}]},

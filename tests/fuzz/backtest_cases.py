@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
@@ -129,6 +131,31 @@ def strategy_case(function: Any, weight: float = 0.4, **fields: Any) -> Case:
     )
 
 
+def others(cases: list[Case]) -> list[Case]:
+    """Return cases of the strategies and indicators that have none of their own: as they are by default."""
+    tried = {case.function for case in cases}
+    made = [getattr(indicators, name) for name in indicators.__all__ if name.islower() and name != "over"]
+    return [
+        *(strategy_case(each, **defaults(each)) for each in strategies.STRATEGIES.values() if each not in tried),
+        *(Case(each, partial(defaults, each), causal, weight=0.3) for each in made if each not in tried),
+    ]
+
+
+def defaults(function: Any, rng: Random | None = None) -> Arguments:
+    """Return the default of each parameter, and a window of 4 bars for those without one."""
+    takes = inspect.signature(function).parameters.values()
+    return {each.name: 4 if each.default is each.empty else each.default for each in takes}
+
+
+def causal(a: Arguments, got: Any) -> bool:
+    """Whether an indicator's first values are the same where the rest of the market is not there yet."""
+    short, whole = (indicators.over(got, each) for each in (market.window(M, 0, BARS - 4), M))
+    return all(
+        np.array_equal(one, other[: BARS - 4], equal_nan=True)
+        for one, other in zip(jax.tree.leaves(short), jax.tree.leaves(whole), strict=True)
+    )
+
+
 def orders_of(strategy: Strategy) -> str:
     """Return what a strategy asks for after each of three bars."""
     memory, asked = strategy.init(market.bar_at(M, 0)), []
@@ -171,6 +198,11 @@ def longest(a: Arguments, got: Any) -> bool:
 
 
 def all_cases() -> list[Case]:
+    cases = _written()
+    return [*cases, *others(cases)]
+
+
+def _written() -> list[Case]:
     year = {"bars_per_year": 8760.0}
     z = NormalDist().inv_cdf(0.05)
     return [
@@ -221,6 +253,21 @@ def all_cases() -> list[Case]:
             costs.slippage,
             lambda r: {"quantity": r.uniform(-9, 9, 3), "volume": r.uniform(10, 90, 3), "rules": rules.DEFAULT_RULES},
             slipped,
+        ),
+        Case(
+            costs.fee,
+            lambda r: {"notional": r.uniform(0, 9, 3), "rules": rules.DEFAULT_RULES, "extra_fee_bps": 3.0},
+            lambda a, g: oracles.close(g, a["notional"] * 8.0 / 10_000.0),
+        ),
+        Case(
+            costs.unit_cost,
+            lambda r: {"fill_price": r.uniform(90, 110, 3), "price": 100.0, "rules": rules.DEFAULT_RULES},
+            lambda a, g: oracles.close(g, abs(a["fill_price"] - 100.0) + a["fill_price"] * 5.0 / 10_000.0),
+        ),
+        Case(
+            costs.one_way,
+            lambda r: {"quantity": r.uniform(-9, 9, 3), "volume": r.uniform(10, 90, 3), "rules": rules.DEFAULT_RULES},
+            lambda a, g: slipped(a, g - 5.0 / 10_000.0),
         ),
         Case(
             costs.fill,
@@ -358,6 +405,11 @@ def all_cases() -> list[Case]:
             rules.check_rules,
             lambda r: {"rules": rules.Rules(fee_bps=float(r.uniform(0, 9)))},
             lambda a, g: g == a["rules"],
+        ),
+        Case(
+            rules.changed,
+            lambda r: {"values": {"fee_bps": float(r.uniform(0, 9))}},
+            lambda a, g: g._replace(fee_bps=5.0) == rules.DEFAULT_RULES and g.fee_bps == a["values"]["fee_bps"],
         ),
         Case(metrics.returns, equity, lambda a, g: oracles.close(g, oracles.returns(listed(a["equity"])))),
         Case(metrics.total_return, equity, lambda a, g: oracles.close(g, a["equity"][-1] / a["equity"][0] - 1.0)),
@@ -500,31 +552,6 @@ def all_cases() -> list[Case]:
             lambda r: {},
             lambda a, g: orders_of(g) == orders_of(strategies.always(-1.0)),
             weight=0.02,
-        ),
-        Case(
-            strategies.random_targets,
-            lambda r: {"key": jax.random.key(1), "bars": 6, "switch_rate": 0.5, "exposure": 1.0},
-            lambda a, g: g.shape == (6,) and bool((np.abs(np.nan_to_num(np.asarray(g))) <= 1.0).all()),
-            weight=0.3,
-        ),
-        Case(
-            strategies.from_targets,
-            lambda r: {"targets": r.uniform(-1, 1, 3)},
-            lambda a, g: oracles.close(g.size, a["targets"]),
-        ),
-        Case(
-            strategies.hindsight_oracle,
-            lambda r: {"market": candles(r), "rules": rules.FREE},
-            lambda a, g: set(np.unique(np.asarray(g.size)).tolist()) <= {-1.0, 0.0, 1.0},
-            weight=0.1,
-            dear=True,
-        ),
-        Case(
-            strategies.noisy_oracle,
-            lambda r: {"key": jax.random.key(1), "market": candles(r), "information_coefficient": 0.5, "horizon": 3},
-            lambda a, g: bool((np.abs(np.asarray(g.size)) <= 1.0).all()),
-            weight=0.1,
-            dear=True,
         ),
     ]
 

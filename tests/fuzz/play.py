@@ -115,13 +115,12 @@ SEEN_AS_UNKNOWN = {
     "pricing.surface.history.iv_rank",
     "pricing.surface.history.iv_percentile",
     "pricing.chain.build",
-    "backtest.metrics.total_return",
-    "backtest.metrics.log_growth",
-    "backtest.metrics.annual_return",
-    "backtest.metrics.turnover",
+    "backtest.metrics.path.total_return",
+    "backtest.metrics.path.log_growth",
+    "backtest.metrics.path.annual_return",
+    "backtest.metrics.path.turnover",
     "backtest.account.action",
     "backtest.account.hold",
-    "backtest.strategies.passive.from_targets",
 }
 """Where the docstring gives NaN a meaning (left out, unknown, hold), or only the ends of a path are read."""
 
@@ -199,7 +198,6 @@ WITHOUT_LABELS: set[str] = {
     "backtest.account.action",
     "backtest.account.hold",
     "backtest.account.target",
-    "backtest.strategies.passive.from_targets",
 }
 
 
