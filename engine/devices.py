@@ -122,7 +122,6 @@ def available() -> list[jax.Device]:
     """Return every device that jax finds here, processors last; for a process that has not computed yet."""
     import jax
 
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # a look takes nobody's memory
     jax.config.update("jax_platforms", None)
     jax.config.update(VISIBLE_CARDS, "all")
     default = jax.local_devices()

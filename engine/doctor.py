@@ -34,7 +34,7 @@ def diagnose(*, agent: str | None = None, store: Path | None = None) -> list[Che
         _data(),
         _sandbox(),
         _agent_user(),
-        _accelerator(),
+        _devices(),
         _native(),
         _browser(),
     ]
@@ -121,9 +121,10 @@ def _agent_user() -> Check:
     return Check("agent user", "warning" if os.geteuid() == 0 and not user.is_apart else "ok", user.text + hint)
 
 
-def _accelerator() -> Check:
+def _devices() -> Check:
     from engine import devices
 
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # a look takes nobody's memory
     found = devices.counted(devices.available())
     return Check("devices", "ok", f"{found}; --device takes cpu unless it is told another")
 

@@ -9,11 +9,13 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from engine import devices, run_folder
 from engine.errors import ConfigError
-from engine.sweep_config import SweepConfig, load
+
+if TYPE_CHECKING:
+    from engine.sweep_config import SweepConfig
 
 IN_FLIGHT_PER_WORKER = 2
 IN_FLIGHT = 128
@@ -79,8 +81,8 @@ def run_sweep(
         ``cells``, ``bar_steps``, ``seconds`` (warm compute of this run: first to last shard, compilation apart),
         ``bar_steps_per_second``, ``peak_memory_mib``, ``results`` (folder of Parquet files); besides ``report``,
         ``compile_seconds``, ``shards``, ``shards_reused``, ``backend``, ``device``; ``decided_by_xla`` (own and
-        declared strategies that no compiled loop can play, each with the reason) where there are any, and ``metrics`` (mean and
-        standard error by metric, strategy, transform and severity) where the config names some.
+        declared strategies that no compiled loop can play, each with the reason) where there are any, and ``metrics``
+        (mean and standard error by metric, strategy, transform and severity) where the config names some.
 
     Raises
     ------
@@ -89,6 +91,8 @@ def run_sweep(
     """
     devices.widen_vectors()
     devices.pin()
+    from engine.sweep_config import load
+
     config = load(config_path)
     if device is not None:
         config = config.on(device)
@@ -232,6 +236,8 @@ def ray_results(
 def _ray_shard(body: dict[str, Any], shard: tuple[int, ...]) -> dict[str, Any]:
     """Compute one shard in a worker; the jit caches of a worker serve all its shards."""
     devices.widen_vectors()
+    from engine.sweep_config import SweepConfig
+
     config = SweepConfig.model_validate(body)
     # Ray keeps workers that have nothing to do: none of them may sit on most of a card's memory
     devices.use(config.execution.device or "cpu", shared=True)

@@ -78,8 +78,8 @@ class SweepConfig(Record):
     rules: dict[str, float] = Field(default_factory=dict)
     precision: Literal["float64", "float32"] = "float64"
     seeds_per_shard: Annotated[int, Field(ge=1, le=65_536)] = 125
-    texts: dict[str, str] = Field(default_factory=dict)
     execution: SweepExecutionConfig = SweepExecutionConfig()
+    texts: dict[str, str] = Field(default_factory=dict)
 
     @field_validator("strategies", "transforms", "metrics", mode="before")
     @classmethod

@@ -12,12 +12,10 @@ import numpy as np
 
 import native
 from backtest import batch, loops, rules, simulators
-from backtest.episode import Strategy
 from backtest.market import Market
 from backtest.metrics import Summary
-from backtest.metrics.measures import MEASURES, Measure
+from backtest.metrics.measures import MEASURES
 from backtest.naming import Parameters
-from backtest.rules import Rules
 from engine import devices
 from engine.sweep_config import SweepConfig
 from engine.sweep_rows import KEYS, YEAR_SECONDS, Row, metric_of, strategy_of, transforms_of
@@ -66,7 +64,13 @@ def _simulated(keys: jax.Array, bars: int, bar_seconds: float, on: Devices) -> M
 
 
 def _seen_and_traded(
-    row: Row, config: SweepConfig, keys: jax.Array, market: Market, severity: float, unchanged: Market, on: Devices
+    row: Row,
+    config: SweepConfig,
+    keys: jax.Array,
+    market: Market,
+    severity: float,
+    unchanged: Market,
+    on: Devices,
 ) -> tuple[Market, Market]:
     """Return observed and traded channel, ``[lanes, bars]``; the market itself where a channel is not changed."""
     parts = transforms_of(row, config.texts)
@@ -103,39 +107,6 @@ def _transformed(
 def _for_all(market: Market, lanes: int) -> Market:
     """Return one market as every lane trades it, ``[lanes, bars]``."""
     return Market(*(jnp.broadcast_to(field, (lanes, *field.shape)) for field in market))
-
-
-@partial(jax.jit, static_argnames=("played", "metrics", "venue", "bars_per_year", "dtype", "on"))
-def _backtested(
-    traded: Market,
-    observed: Market | None,
-    *,
-    played: tuple[Strategy, ...],
-    metrics: tuple[Measure, ...],
-    venue: Rules,
-    bars_per_year: float,
-    dtype: str,
-    on: Devices,
-) -> Summary:
-    """Return all measures, fields ``[strategies, lanes]``; ``observed`` is None where it is what is traded.
-
-    Compiled code cannot see that two arguments are one, and would read it twice.
-    """
-
-    def measures(traded: Market, observed: Market | None) -> Summary:
-        return batch.evaluate(
-            traded,
-            played,
-            venue,
-            observed=observed,
-            equity=START_EQUITY,
-            bars_per_year=bars_per_year,
-            dtype=dtype,
-            metrics=metrics,
-        )
-
-    summary: Summary = spread(measures, devices=on, out_axes=1)(traded, observed)
-    return summary
 
 
 def seed_keys(config: SweepConfig, shard: Shard) -> tuple[jax.Array, jax.Array]:
@@ -205,15 +176,16 @@ def compute(config: SweepConfig, shard: Shard) -> dict[str, np.ndarray]:
     for row in config.transforms:
         for severity in config.severities:
             observed, traded = _seen_and_traded(row, config, transform_keys, market, severity, unchanged, on)
-            summary = _backtested(
+            summary = batch.evaluate(
                 traded,
-                None if observed is traded else observed,
-                played=played,
-                metrics=own,
-                venue=venue,
+                played,
+                venue,
+                observed=None if observed is traded else observed,
+                equity=START_EQUITY,
                 bars_per_year=YEAR_SECONDS / config.bar_seconds,
                 dtype=config.precision,
-                on=on,
+                metrics=own,
+                devices=on,
             )
             for name, values in rows_of(config, shard, row.title, severity, jax.device_get(summary)).items():
                 columns.setdefault(name, []).append(values)

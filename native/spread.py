@@ -31,7 +31,7 @@ def spread(
     function
         Of trees of arrays, to a tree of arrays. One that mixes lanes gives wrong results: it sees a part of them.
     devices
-        Who computes, for example ``jax.local_devices()``; with a single one ``function`` itself comes back.
+        Who computes, for example ``jax.local_devices()``; with one or none ``function`` itself comes back.
     in_axes, out_axes
         Axis of the lanes in every array of an argument, one for all arguments or one each, and in every array of the
         result. None: the argument has no lanes, and every device gets all of it. Keyword arguments have axis 0; single
@@ -42,7 +42,7 @@ def spread(
     ValueError
         When arrays differ in their number of lanes, or no argument has any.
     """
-    if len(devices) == 1:
+    if len(devices) <= 1:
         return function
     mesh = Mesh(np.asarray(devices), (AXIS,))
     count = len(devices)

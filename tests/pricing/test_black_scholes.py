@@ -97,7 +97,7 @@ def test_every_greek_is_the_central_difference_of_what_it_differentiates(is_call
         "speed": slope("gamma", "spot", 1e-3),
         "dual_delta": slope("price", "strike", 1e-3),
     }
-    assert {"price", *expected} == set(here._fields)
+    assert {"price", *expected} == {*here._fields}
     for name, value in expected.items():
         assert float(getattr(here, name)) == pytest.approx(value, rel=1e-7), name
 
