@@ -63,7 +63,7 @@ class DatasetConfig(Record):
 
 
 class ShardConfig(Record):
-    """Which part of the run's tasks is played: shard ``index``, from 1, of ``count`` (``engine.shards``)."""
+    """Which part of the run's tasks is played: shard ``index``, from 1, of ``count`` (``engine.plan.shards``)."""
 
     index: Annotated[int, Field(ge=1)]
     count: Annotated[int, Field(ge=1)]
@@ -110,8 +110,8 @@ class ExecutionConfig(Record):
     """How the tasks are run; changes no score.
 
     With ``date_order`` the tasks that use dated tools are played in the order of their dates, so that no tool shows
-    anything later than a task that is still to be done (``engine.date_order``). Without it they run side by side and
-    only each grant has its date.
+    anything later than a task that is still to be done (``engine.plan.date_order``). Without it they run side by side
+    and only each grant has its date.
 
     The tool servers listen on ``host``; agents are told ``public_host``, by default the address by which this machine
     reaches them. Requests may address the servers by these names, by IP addresses, and by ``allowed_hosts``.

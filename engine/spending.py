@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.agent_dialect import Usage
+from engine.agent.dialect import Usage
 
 
 @dataclass

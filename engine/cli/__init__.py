@@ -9,9 +9,10 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from engine import __version__, interrupts, jax_cache
+from engine import __version__
 from engine.cli import streams
 from engine.errors import TraderBenchError, WriteFailed
+from engine.machine import interrupts, jax_cache
 
 DESCRIPTION = "Measure AI finance agents: truth by computation, markets that fight back, error bars on every number."
 EXAMPLES = """examples:

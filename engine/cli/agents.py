@@ -90,7 +90,7 @@ def agent_command(arguments: argparse.Namespace) -> int:
     import os
     import sys
 
-    from engine import builtin_agents
+    from engine.agent import builtin as builtin_agents
     from engine.config import nearest
     from engine.errors import ConfigError
 

@@ -60,8 +60,8 @@ def given(arguments: argparse.Namespace, agent: str) -> dict[str, Any]:
     ConfigError
         When the agent is another than the language model.
     """
+    from engine.agent.model_settings import AGENT
     from engine.errors import ConfigError
-    from engine.model_settings import AGENT
 
     found = {name: value for name in FLAGS if (value := getattr(arguments, name, None)) is not None}
     if found and agent != AGENT:

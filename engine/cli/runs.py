@@ -139,7 +139,7 @@ def resolved_config(arguments: argparse.Namespace) -> RunConfig:
 
 def run_command(arguments: argparse.Namespace) -> int:
     """Evaluate an agent."""
-    from engine import batch, progress
+    from engine.run import batch, progress
     from mcp_servers.secrecy import deny_inspection
 
     if arguments.estimate:
@@ -160,8 +160,9 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 def _estimate(arguments: argparse.Namespace) -> int:
     """Print what a run would use."""
-    from engine import estimate, model_settings
+    from engine.agent import model_settings
     from engine.errors import ConfigError
+    from engine.plan import estimate
 
     agent = arguments.agent or model_settings.AGENT
     if agent != model_settings.AGENT:
@@ -180,7 +181,7 @@ def _estimate(arguments: argparse.Namespace) -> int:
 
 def resume_command(arguments: argparse.Namespace) -> int:
     """Finish a run."""
-    from engine import batch, progress
+    from engine.run import batch, progress
     from mcp_servers.secrecy import deny_inspection
 
     deny_inspection()
@@ -198,8 +199,8 @@ def resume_command(arguments: argparse.Namespace) -> int:
 
 def report_command(arguments: argparse.Namespace) -> int:
     """Write the report again."""
-    from engine import batch
-    from engine.store import Store
+    from engine.run import batch
+    from engine.storage.store import Store
 
     with Store.open(arguments.folder) as store:
         result = batch.finish(store)
@@ -208,7 +209,7 @@ def report_command(arguments: argparse.Namespace) -> int:
 
 def rescore_command(arguments: argparse.Namespace) -> int:
     """Score the stored transcripts again."""
-    from engine import rescore
+    from engine.run import rescore
 
     result = rescore.rescore(arguments.folder)
     _print(result, arguments.folder, as_json=arguments.json)
@@ -217,7 +218,7 @@ def rescore_command(arguments: argparse.Namespace) -> int:
 
 def merge_command(arguments: argparse.Namespace) -> int:
     """Put shards together."""
-    from engine.merge import merge
+    from engine.run.merge import merge
 
     result = merge(arguments.folders, arguments.out)
     return _tell(result, Path(result["folder"]), as_json=arguments.json)
@@ -238,7 +239,7 @@ def _tell(result: dict[str, Any], folder: Path, *, as_json: bool) -> int:
 
 
 def _print(result: dict[str, Any], folder: Path, *, as_json: bool) -> None:
-    from engine import results
+    from engine.report import results
 
     if as_json:
         options.print_json(result)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine.cli import options
 
 if TYPE_CHECKING:
-    from engine.sweep import Progress
+    from engine.sweep.run import Progress
 
 
 def add_commands(commands: options.Commands) -> None:
@@ -64,7 +64,7 @@ def sweep_command(arguments: argparse.Namespace) -> int:
     # and only change the names under which compiled kernels are kept
     if "jax" not in sys.modules:
         os.environ.setdefault("XLA_FLAGS", "--xla_cpu_prefer_vector_width=512")
-    from engine.sweep import run_sweep
+    from engine.sweep.run import run_sweep
 
     result = run_sweep(
         arguments.config,
@@ -100,7 +100,7 @@ def show_progress(now: Progress) -> None:
 def validate_crypto_command(arguments: argparse.Namespace) -> int:
     """Show what the crypto score says about agents of known worth."""
     from engine.errors import ConfigError
-    from engine.validate_crypto import validate_crypto
+    from evaluators.crypto.validate import validate_crypto
 
     try:
         found = validate_crypto(

@@ -70,7 +70,7 @@ def list_command(arguments: argparse.Namespace) -> int:
 
 def draw_command(arguments: argparse.Namespace) -> int:
     """List the tasks of a config and seed."""
-    from engine import sampling, shards
+    from engine.plan import sampling, shards
 
     config = resolved_config(arguments)
     tell_seed(config)
@@ -103,10 +103,10 @@ def tell_seed(config: RunConfig) -> None:
 
 def show_command(arguments: argparse.Namespace) -> int:
     """Print the opening message of one task."""
-    from engine import sampling
-    from engine.build import public_id
     from engine.config import nearest
     from engine.errors import ConfigError
+    from engine.plan import sampling
+    from engine.plan.build import public_id
     from mcp_servers.catalog import SERVERS
 
     config = resolved_config(arguments)

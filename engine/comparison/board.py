@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine import results, spending
+from engine import spending
 from engine.comparison.pair import LEVEL, common, mean_difference, overall
 from engine.comparison.played import Played
-from engine.score import OverallScore, samples_of, summarize
-from engine.statistics import Estimate, clustered_mean, holm
+from engine.report import results
+from engine.scoring.score import OverallScore, samples_of, summarize
+from engine.scoring.statistics import Estimate, clustered_mean, holm
 from evaluators.contract import SECTIONS, Section
 
 

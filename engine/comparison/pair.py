@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from engine.comparison.played import Played
 from engine.errors import ConfigError
-from engine.score import redistribute, samples_of
-from engine.statistics import (
+from engine.scoring.score import redistribute, samples_of
+from engine.scoring.statistics import (
     ROUNDING,
     Estimate,
     PairedDifference,

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine import results
 from engine.errors import ConfigError
-from engine.run_folder import LEDGER, MANIFEST
-from engine.score import UNSCORED
-from engine.store import Store, digest
+from engine.report import results
+from engine.scoring.score import UNSCORED
+from engine.storage.run_folder import LEDGER, MANIFEST
+from engine.storage.store import Store, digest
 from evaluators.contract import Section
 
 SAME_BENCHMARK = ("datasets", "weights", "debate", "judge")
@@ -39,7 +39,7 @@ class Played:
     data_hashes
         ``dataset@version:options`` -> hash of what its scores depend on.
     records
-        One a task of the plan, as :func:`engine.results.all_records` gives them.
+        One a task of the plan, as :func:`engine.report.results.all_records` gives them.
     alias
         Instead of the agent's name, where that is not enough.
     """

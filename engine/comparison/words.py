@@ -10,11 +10,11 @@ from engine.comparison.board import Standing
 from engine.comparison.document import Document, Table
 from engine.comparison.pair import Comparison, Pair, Row, detectable, span
 from engine.comparison.played import Played
-from engine.remarks import points, tasks
 from engine.report import charts
-from engine.results import scored_of
+from engine.report.remarks import points, tasks
+from engine.report.results import scored_of
+from engine.scoring.statistics import ROUNDING, PairedDifference, holm
 from engine.spending import dollars
-from engine.statistics import ROUNDING, PairedDifference, holm
 
 SHOWN_TASKS = 12
 PART_COLUMNS = ("", "tasks", "difference", "95% interval", "p", "p, Holm", "detectable")

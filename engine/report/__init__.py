@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine import results
+from engine.report import results
 
 if TYPE_CHECKING:
     import jinja2

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from engine import results, tool_times
-from engine.intervals import around_zero
-from engine.remarks import cost, points, remarks
-from engine.report import charts
-from engine.score import UNSCORED, clip, samples_of
+from engine import tool_times
+from engine.report import charts, results
+from engine.report.remarks import cost, points, remarks
+from engine.scoring.intervals import around_zero
+from engine.scoring.score import UNSCORED, clip, samples_of
+from engine.scoring.statistics import clustered_mean
 from engine.spending import in_words, is_known
-from engine.statistics import clustered_mean
 
 SHOWN_CHARACTERS = 12_000
 FULL_MESSAGES = 8

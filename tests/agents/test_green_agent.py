@@ -20,8 +20,9 @@ from typing import Any
 import httpx
 import pytest
 
-from engine import builtin_agents, config
-from engine.agent_client import A2AAgent, AgentFailure, connect
+from engine import config
+from engine.agent import builtin as builtin_agents
+from engine.agent.client import A2AAgent, AgentFailure, connect
 
 ROOT = Path(__file__).resolve().parents[2]
 PURPLE = {"purple_agent": "http://127.0.0.1:9110"}

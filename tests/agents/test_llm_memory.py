@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from openai import AsyncOpenAI
 
-from engine import config, sampling
+from engine import config
+from engine.plan import sampling
 from mcp_servers import risk, sandbox
 from tests.agents.chat_endpoint import Endpoint, converse, serving, tool_call
 

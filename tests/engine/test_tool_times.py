@@ -5,9 +5,13 @@ from datetime import date
 
 import pytest
 
-from engine import build, config, execute, results, score, tool_times
-from engine.agent_client import Reply, Usage
-from engine.tool_access import ToolAccess
+from engine import config, tool_times
+from engine.agent.client import Reply, Usage
+from engine.plan import build
+from engine.report import results
+from engine.run import execute
+from engine.run.tool_access import ToolAccess
+from engine.scoring import score
 from evaluators.contract import SECTIONS, Case, Score, SingleTurn, Task
 from mcp_servers.access import Grant, new_key
 

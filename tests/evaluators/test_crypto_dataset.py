@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from engine.build import checked_cases
 from engine.config import RunConfig
 from engine.errors import ConfigError
+from engine.plan.build import checked_cases
 from evaluators.contract import Case, Score
 from evaluators.crypto import DATASET
 

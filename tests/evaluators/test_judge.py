@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from engine import build, sampling
-from engine.agent_client import Reply, Usage
+from engine.agent.client import Reply, Usage
 from engine.config import RunConfig, parse
 from engine.errors import ConfigError
-from engine.execute import Limits, execute, replay
-from engine.tool_access import ToolAccess
+from engine.plan import build, sampling
+from engine.run.execute import Limits, execute, replay
+from engine.run.tool_access import ToolAccess
 from evaluators import registry
 from evaluators.contract import Case
 from evaluators.judge import Criterion, JudgeUnavailable, Points, RubricDataset, RubricItem, signed_share
