@@ -91,7 +91,7 @@ def run_sweep(
         if config.data is not None:
             sweep_shard.real_windows(config)
     except ValueError as error:
-        raise ConfigError(f"{config_path}: {error}") from error
+        raise ConfigError(f"{config_path}: data: {error}") from error
     store = sweep_store.open_store(folder, config, shards=len(shards))
     left = [shard for shard in shards if not store.has(shard)]
     done_before = len(shards) - len(left)

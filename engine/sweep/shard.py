@@ -138,17 +138,17 @@ def real_windows(config: SweepConfig) -> tuple[Market, ...]:
 
 @lru_cache(maxsize=4)
 def _windows(data: str, bars: int, bar_seconds: float, windows: int) -> tuple[Market, ...]:
-    from evaluators.crypto import candle_files
+    from lake.candles.folder import stretches
 
     found = [
         (stretch.market, first)
-        for stretch in candle_files.stretches(data)
+        for stretch in stretches(data)
         if abs(stretch.seconds - bar_seconds) < 1e-6 * bar_seconds
         for first in range(0, len(stretch.market.time) - bars + 1, bars)
     ]
     if len(found) < windows:
         raise ValueError(
-            f"data {data!r} holds {len(found)} windows of {bars} bars of {bar_seconds:g} s without a gap; "
+            f"path {data!r} holds {len(found)} windows of {bars} bars of {bar_seconds:g} s without a gap; "
             f"{windows} are asked for"
         )
     spread = np.linspace(0, len(found) - 1, windows).round().astype(int)

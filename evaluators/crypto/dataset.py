@@ -15,12 +15,13 @@ import numpy as np
 
 from backtest.rules import DEFAULT_RULES
 from evaluators.contract import Case, Json, Section, Session, Task
-from evaluators.crypto import candle_files
+from evaluators.crypto import real_windows
 from evaluators.crypto.session import RULES_TEXT, InteractiveSession
 from evaluators.crypto.settings import Settings, TransformChoice, parse
 from evaluators.crypto.strategy_rules import FORMAT, SCHEMA
 from evaluators.crypto.strategy_session import StrategySession
 from evaluators.crypto.windows import WARMUP_BARS, Episodes, Windows, episodes, simulated
+from lake.candles import folder
 
 VERSION = "2"
 STRATEGY_QUESTION = (
@@ -56,7 +57,7 @@ class Crypto:
         settings = parse(options)
         source = f"crypto {VERSION}: simulated by backtest.simulators"
         if settings.path is not None:
-            source = candle_files.folder_hash(settings.path)
+            source = folder.content_hash(settings.path)
         own = sorted({part for choice in settings.transforms for part in choice.name.split("+") if ".py:" in part})
         files = [hashlib.sha256(Path(part.rsplit(":", 1)[0]).read_bytes()).hexdigest() for part in own]
         return hashlib.sha256("\n".join((source, *files)).encode()).hexdigest()
@@ -110,20 +111,20 @@ def file_sources(settings: Settings, seed: int, count: int) -> Callable[[int], S
     path = settings.path or ""
     decisions = settings.bars // (settings.decision_every or 1)
     every = 1 if settings.mode == "strategy" else settings.decision_every
-    found = candle_files.places(path, decisions=decisions, every=every, rules=DEFAULT_RULES)
-    made = candle_files.bundles(found, windows=settings.windows, seed=seed)
+    found = real_windows.places(path, decisions=decisions, every=every, rules=DEFAULT_RULES)
+    made = real_windows.bundles(found, windows=settings.windows, seed=seed)
     if len(made) < count:
         raise ValueError(
-            f"crypto: {path!r} holds {len(found)} windows of {decisions} decisions, enough for {len(made)} tasks of "
+            f"path {path!r} holds {len(found)} windows of {decisions} decisions, enough for {len(made)} tasks of "
             f"{settings.windows} windows of one interval that lie apart in time (whatever the symbol, with the "
             f"{WARMUP_BARS} bars shown before each); {count} tasks are asked for"
         )
-    bucket = candle_files.longest_window(found, decisions=decisions)
+    bucket = real_windows.longest_window(found, decisions=decisions)
 
     def source(index: int) -> Source:
         chosen = made[index]
         first = min(float(place.stretch.market.time[place.first]) for place in chosen)
-        load = partial(candle_files.windows_at, chosen, decisions=decisions, bucket_seconds=bucket)
+        load = partial(real_windows.windows_at, chosen, decisions=decisions, bucket_seconds=bucket)
         return Source(datetime.fromtimestamp(first, UTC).date(), chosen[0].every, load)
 
     return source

@@ -105,7 +105,7 @@ def sessions(data: str | Path | None, *, windows: int, seed: int) -> list[Callab
     import jax
 
     from backtest.rules import DEFAULT_RULES
-    from evaluators.crypto import candle_files
+    from evaluators.crypto import real_windows
     from evaluators.crypto.session import InteractiveSession
     from evaluators.crypto.settings import TransformChoice
     from evaluators.crypto.windows import WARMUP_BARS, Windows, episodes, simulated
@@ -123,16 +123,16 @@ def sessions(data: str | Path | None, *, windows: int, seed: int) -> list[Callab
     decisions, found = DECISIONS, None
     while found is None:
         try:
-            found = candle_files.places(str(data), decisions=decisions, every=None, rules=DEFAULT_RULES)
+            found = real_windows.places(str(data), decisions=decisions, every=None, rules=DEFAULT_RULES)
         except ValueError:
             if decisions <= DECISIONS // 4:
                 raise
         if (found is None or len(found) < LEAST_WINDOWS) and decisions > DECISIONS // 4:
             decisions, found = decisions // 2, None
-    bucket = candle_files.longest_window(found, decisions=decisions)
-    chosen = shares(candle_files.grouped(found), windows, seed)
+    bucket = real_windows.longest_window(found, decisions=decisions)
+    chosen = shares(real_windows.grouped(found), windows, seed)
     return [
-        opener(candle_files.windows_at(group, decisions=decisions, bucket_seconds=bucket), group[0].every)
+        opener(real_windows.windows_at(group, decisions=decisions, bucket_seconds=bucket), group[0].every)
         for group in chosen
     ]
 

@@ -128,7 +128,7 @@ def test_a_folder_of_another_sweep_is_refused_with_the_difference(finished: Any,
         ({"rules": {"fee_bp": 1}}, r"rules.fee_bp: unknown key \(did you mean 'fee_bps'\?\)"),
         ({"seeds": None}, "seeds: Input should be a valid integer"),
         ({"datasets": []}, "this is the config of a run; run it with: traderbench run"),
-        ({"data": "no/such/folder"}, "no/such/folder"),
+        ({"data": "no/such/folder"}, "data: path 'no/such/folder' does not exist"),
         ({"strategies": ["macd", "macd"]}, "two are called 'macd'"),
     ],
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from lake.crypto_candles import Candles, Floats, Funding, moment
+from lake.candles.candles import Candles, Floats, Funding, moment
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from lake.crypto_candles import moment
+from lake.candles.candles import moment
 
 Rows: TypeAlias = list[list[float]]
 Fetch: TypeAlias = Callable[[int, int], Rows]

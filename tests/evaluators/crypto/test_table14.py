@@ -13,7 +13,7 @@ from scipy import stats
 import transforms
 from backtest import batch, strategies
 from backtest.market import Market
-from evaluators.crypto import candle_files
+from lake.candles.folder import stretches
 from transforms.symmetry import power_of_returns
 
 pytestmark = [pytest.mark.shared_data, pytest.mark.slow]
@@ -38,7 +38,7 @@ PLAYED = FOLLOWERS | UNSEEN | SLOW
 @pytest.fixture(scope="module")
 def market(shared_data: Path) -> Market:
     """Windows of BTCUSDT perpetual hourly bars and their mirror images, ``[2 * windows, bars]``."""
-    stretch = candle_files.stretches(str(shared_data / "crypto" / "perp" / "BTCUSDT_1h_perp_2023_2026.parquet"))[0]
+    stretch = stretches(str(shared_data / "crypto" / "perp" / "BTCUSDT_1h_perp_2023_2026.parquet"))[0]
     count = len(stretch.market.time) // BARS
     fields = [jnp.asarray(np.asarray(f)[: count * BARS].reshape(count, BARS)) for f in stretch.market]
     windows = Market(*fields)

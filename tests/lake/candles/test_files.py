@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lake import crypto_candles, crypto_files
-from lake.crypto_candles import Candles, Funding, examine, stretches
+from lake.candles import files
+from lake.candles.candles import Candles, Funding
+from lake.candles.faults import examine, stretches
+from lake.candles.market import funding_of_bars, has_funding, market
 
 START = pd.Timestamp("2024-01-01", tz="UTC")
 
@@ -51,7 +53,7 @@ def write(table: pd.DataFrame, path: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["BTCUSDT_1h.csv", "BTCUSDT_1h.csv.gz", "BTCUSDT_1h.parquet", "BTCUSDT-1h.feather"])
 def test_every_format_gives_the_same_candles(name: str, tmp_path: Path) -> None:
-    (read,) = crypto_files.read(write(frame(), tmp_path / name))
+    (read,) = files.read(write(frame(), tmp_path / name))
     wanted = candles()
     assert read.symbol == "BTCUSDT"
     assert read.seconds == 3600.0
@@ -63,17 +65,17 @@ def test_every_format_gives_the_same_candles(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_numeric_times_are_understood_in_every_unit(unit: str) -> None:
     column = pd.Series((START.timestamp() + 3600.0 * np.arange(5)) * {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[unit])
-    np.testing.assert_allclose(crypto_files.seconds(column, "x"), START.timestamp() + 3600.0 * np.arange(5))
+    np.testing.assert_allclose(files.seconds(column, "x"), START.timestamp() + 3600.0 * np.arange(5))
 
 
 def test_times_with_a_zone_become_utc() -> None:
     column = pd.Series(["2024-01-01 09:00:00+09:00", "2024-01-01 10:00:00+09:00"])
-    np.testing.assert_allclose(crypto_files.seconds(column, "x"), [START.timestamp(), START.timestamp() + 3600.0])
+    np.testing.assert_allclose(files.seconds(column, "x"), [START.timestamp(), START.timestamp() + 3600.0])
 
 
 def test_a_time_that_cannot_be_read_is_named() -> None:
     with pytest.raises(ValueError, match=r"x: row 1 holds 'soon', which is no time"):
-        crypto_files.seconds(pd.Series(["2024-01-01", "soon"]), "x")
+        files.seconds(pd.Series(["2024-01-01", "soon"]), "x")
 
 
 def test_missing_columns_are_named(tmp_path: Path) -> None:
@@ -82,12 +84,12 @@ def test_missing_columns_are_named(tmp_path: Path) -> None:
     with pytest.raises(
         ValueError, match="no candles, it lacks open, high, low, a column of times; it has close, volume"
     ):
-        crypto_files.read(path)
+        files.read(path)
 
 
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="unknown format; known are"):
-        crypto_files.read(tmp_path / "a.xlsx")
+        files.read(tmp_path / "a.xlsx")
 
 
 def archive(folder: Path, name: str, text: str) -> Path:
@@ -109,12 +111,12 @@ def archive_rows(first: int, count: int, parts: int) -> str:
 
 
 def test_the_archive_of_the_exchange_is_joined_over_months_days_and_units(tmp_path: Path) -> None:
-    header = ",".join(crypto_files.ARCHIVE_COLUMNS) + "\n"
+    header = ",".join(files.ARCHIVE_COLUMNS) + "\n"
     monthly = tmp_path / "data/spot/monthly/klines/BTCUSDT/1h"
     daily = tmp_path / "data/spot/daily/klines/BTCUSDT/1h"
     archive(monthly, "BTCUSDT-1h-2024-01", archive_rows(0, 24, 1000))
     archive(daily, "BTCUSDT-1h-2024-02-01", header + archive_rows(20, 10, 1_000_000))
-    read = crypto_files.read_archive(tmp_path, symbol="BTC/USDT", interval="1h")
+    read = files.read_archive(tmp_path, symbol="BTC/USDT", interval="1h")
     np.testing.assert_allclose(read.time, START.timestamp() + 3600.0 * np.arange(30))
     np.testing.assert_allclose(read.volume, 1.0 + np.arange(30))
     assert examine(read).faults == ()
@@ -124,12 +126,12 @@ def test_an_archive_that_fails_its_checksum_is_refused(tmp_path: Path) -> None:
     path = archive(tmp_path, "BTCUSDT-1h-2024-01", archive_rows(0, 5, 1000))
     path.with_name(path.name + ".CHECKSUM").write_text("0" * 64 + "  x\n")
     with pytest.raises(ValueError, match="its CHECKSUM file says 0000"):
-        crypto_files.read(path)
+        files.read(path)
 
 
 def test_an_archive_without_files_is_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no ETHUSDT-1h-\*.zip under"):
-        crypto_files.read_archive(tmp_path, symbol="ETH/USDT", interval="1h")
+        files.read_archive(tmp_path, symbol="ETH/USDT", interval="1h")
 
 
 def broken(field: str, row: int, value: float) -> Candles:
@@ -182,12 +184,12 @@ def test_a_ticker_that_restarts_as_another_coin_is_reported() -> None:
 
 
 def test_a_market_is_made_from_faultless_candles_only() -> None:
-    made = crypto_candles.market(candles())
+    made = market(candles())
     assert made.close.shape == (48,)
     with pytest.raises(ValueError, match=r"not_positive: 1 bars, first at row 3"):
-        crypto_candles.market(broken("open", 3, -5.0))
+        market(broken("open", 3, -5.0))
     with pytest.raises(ValueError, match="there are no candles"):
-        crypto_candles.market(candles().rows(slice(0, 0)))
+        market(candles().rows(slice(0, 0)))
 
 
 def test_stretches_end_at_every_fault() -> None:
@@ -201,7 +203,7 @@ def test_stretches_end_at_every_fault() -> None:
 
 def test_funding_falls_into_the_bar_that_opens_with_it() -> None:
     funding = Funding("x", START.timestamp() + np.array([0.0, 28_800.01, 57_600.0]), np.array([1e-4, -2e-4, 3e-4]))
-    rates = np.asarray(crypto_candles.market(candles(), funding).funding_rate)
+    rates = np.asarray(market(candles(), funding).funding_rate)
     assert np.flatnonzero(rates).tolist() == [0, 8, 16]
     np.testing.assert_allclose(rates[[0, 8, 16]], [1e-4, -2e-4, 3e-4])
 
@@ -209,12 +211,12 @@ def test_funding_falls_into_the_bar_that_opens_with_it() -> None:
 def test_the_funding_of_a_day_is_summed_into_its_bar() -> None:
     funding = Funding("x", START.timestamp() + 28_800.0 * np.arange(6), np.full(6, 1e-4))
     days = START.timestamp() + 86_400.0 * np.arange(2)
-    np.testing.assert_allclose(crypto_candles.funding_of_bars(funding, days, 86_400.0), [3e-4, 3e-4])
+    np.testing.assert_allclose(funding_of_bars(funding, days, 86_400.0), [3e-4, 3e-4])
 
 
 def test_funding_of_another_year_is_refused() -> None:
     with pytest.raises(ValueError, match="no funding rate falls into the candles: rates from 1970-01-01 00:00:00"):
-        crypto_candles.market(candles(), Funding("x", np.array([0.0, 28_800.0]), np.array([1e-4, 1e-4])))
+        market(candles(), Funding("x", np.array([0.0, 28_800.0]), np.array([1e-4, 1e-4])))
 
 
 def test_funding_files_are_read_in_three_shapes(tmp_path: Path) -> None:
@@ -230,16 +232,16 @@ def test_funding_files_are_read_in_three_shapes(tmp_path: Path) -> None:
     text = "\n".join(f"{t},8,{rate}" for t, rate in zip(stamps, (1e-4, 2e-4, -1e-4), strict=True)) + "\n"
     zipped = archive(tmp_path, "BTCUSDT-fundingRate-2024-01", text)
     for path in (plain, shaped, zipped):
-        read = crypto_files.read_funding(path)
+        read = files.read_funding(path)
         np.testing.assert_allclose(read.time, START.timestamp() + 28_800.0 * np.arange(3))
         np.testing.assert_allclose(read.rate, [1e-4, 2e-4, -1e-4])
 
 
 @pytest.mark.shared_data
 def test_real_candles_and_funding_make_a_market(shared_data: Path) -> None:
-    (bitcoin,) = crypto_files.read(shared_data / "crypto/perp/BTCUSDT_1h_perp_2023_2026.parquet")
-    funding = crypto_files.read_funding(shared_data / "crypto/sky1241/funding_rate_BTCUSDT.csv.gz")
-    made = crypto_candles.market(bitcoin, funding)
+    (bitcoin,) = files.read(shared_data / "crypto/perp/BTCUSDT_1h_perp_2023_2026.parquet")
+    funding = files.read_funding(shared_data / "crypto/sky1241/funding_rate_BTCUSDT.csv.gz")
+    made = market(bitcoin, funding)
     assert made.close.shape == (28_310,)
     paid = np.flatnonzero(np.asarray(made.funding_rate))
     assert (np.asarray(made.time)[paid] % 28_800 == 0).all()
@@ -247,7 +249,7 @@ def test_real_candles_and_funding_make_a_market(shared_data: Path) -> None:
 
 @pytest.mark.shared_data
 def test_the_holes_of_the_real_two_hour_file_are_found(shared_data: Path) -> None:
-    (bitcoin,) = crypto_files.read(shared_data / "crypto/sky1241/BTC_USDT_2h.csv.gz")
+    (bitcoin,) = files.read(shared_data / "crypto/sky1241/BTC_USDT_2h.csv.gz")
     (gap,) = examine(bitcoin).faults
     assert gap.kind == "gap"
     assert gap.bars == 53
@@ -256,7 +258,7 @@ def test_the_holes_of_the_real_two_hour_file_are_found(shared_data: Path) -> Non
 
 @pytest.mark.shared_data
 def test_a_file_of_many_windows_is_taken_apart(shared_data: Path) -> None:
-    parts = crypto_files.read(shared_data / "crypto/stress_windows/crypto_stress_windows_1h.csv.gz")
+    parts = files.read(shared_data / "crypto/stress_windows/crypto_stress_windows_1h.csv.gz")
     luna = next(part for part in parts if part.symbol == "LUNAUSDT")
     assert "luna_2022_05" in luna.source
     assert float(luna.close[-1]) < 0.001
@@ -281,11 +283,11 @@ def test_candles_without_one_sound_row_have_no_stretch() -> None:
     ],
 )
 def test_a_funding_file_belongs_to_the_coin_that_its_name_says(name: str, symbol: str, wanted: bool) -> None:
-    assert crypto_files.is_funding_of(Path(name), symbol) is wanted
+    assert files.is_funding_of(Path(name), symbol) is wanted
 
 
 def test_funding_covers_bars_until_the_next_rate_is_overdue() -> None:
     hours = np.arange(40.0)
     rates = Funding("made up", 3600.0 * np.array([4.0, 12.0, 20.0]) + 0.005, np.full(3, 1e-4))
-    covered = crypto_candles.has_funding(rates, 3600.0 * hours)
+    covered = has_funding(rates, 3600.0 * hours)
     np.testing.assert_array_equal(np.flatnonzero(covered), np.arange(4, 28))

@@ -14,11 +14,12 @@ import pytest
 
 from backtest import episode, simulators, strategies
 from backtest.rules import DEFAULT_RULES
-from evaluators.crypto import DATASET, candle_files
+from evaluators.crypto import DATASET, real_windows
 from evaluators.crypto.strategy_program import program
 from evaluators.crypto.strategy_rules import SCHEMA, BadStrategy, read_strategy
 from evaluators.crypto.strategy_session import REFERENCES, StrategySession
 from evaluators.crypto.windows import WARMUP_BARS
+from lake.candles.folder import stretches
 
 CROSS: dict[str, Any] = {
     "indicators": {"fast": {"type": "ema", "window": 12}, "slow": {"type": "ema", "window": 26}},
@@ -162,8 +163,8 @@ def test_tasks_on_candle_files_hide_where_they_come_from_and_share_no_window(tmp
 def test_no_window_of_a_task_shows_the_future_of_another_whatever_the_symbol(tmp_path: Path) -> None:
     first = candles(tmp_path, 2000)
     (tmp_path / "OTHER_1h.csv.gz").write_bytes(first.read_bytes())
-    found = candle_files.places(str(tmp_path), decisions=28, every=1, rules=DEFAULT_RULES)
-    made = candle_files.bundles(found, windows=4, seed=1)
+    found = real_windows.places(str(tmp_path), decisions=28, every=1, rules=DEFAULT_RULES)
+    made = real_windows.bundles(found, windows=4, seed=1)
     assert len(found) == 138 and len(made) >= 25
     length = (WARMUP_BARS + 28) * 3600.0
     places = [place for bundle in made for place in bundle]
@@ -171,7 +172,7 @@ def test_no_window_of_a_task_shows_the_future_of_another_whatever_the_symbol(tmp
     for bundle in made:
         starts = sorted(float(place.stretch.market.time[place.first]) for place in bundle)
         assert (np.diff(starts) >= length).all()
-    assert not candle_files.bundles(found, windows=40, seed=1)
+    assert not real_windows.bundles(found, windows=40, seed=1)
 
 
 def test_funding_of_the_folder_is_carried_and_its_absence_is_said(tmp_path: Path) -> None:
@@ -180,13 +181,13 @@ def test_funding_of_the_folder_is_carried_and_its_absence_is_said(tmp_path: Path
     times = np.loadtxt(gzip.open(path), delimiter=",", skiprows=1)[:, 0]
     rows = [f"{time:.0f},{0.0001 * (number + 1):.6f}" for number, time in enumerate(times[:200:8])]
     (tmp_path / "THING_funding_rate.csv").write_text("\n".join(["timestamp,funding_rate", *rows]))
-    other, thing = candle_files.stretches(str(tmp_path))
+    other, thing = stretches(str(tmp_path))
     assert other.label.startswith("OTHER") and not other.market.funding_rate.any()
     np.testing.assert_allclose(thing.market.funding_rate[[0, 8, 16]], [1e-4, 2e-4, 3e-4])
     assert np.count_nonzero(thing.market.funding_rate) == 25
     labels = {
         place.first: place.label
-        for place in candle_files.places(str(tmp_path), decisions=28, every=1, rules=DEFAULT_RULES)
+        for place in real_windows.places(str(tmp_path), decisions=28, every=1, rules=DEFAULT_RULES)
         if place.stretch is thing
     }
     assert labels[0].endswith("with funding") and labels[224].endswith("without funding (0)")

@@ -1,23 +1,14 @@
-"""Candles and funding rates as they came, what is wrong with them, and the market they make.
-
-Nothing is repaired: faults are listed, and a market is only made from candles without one. Whoever wants to go on
-regardless takes the faultless stretches between the faults.
-"""
+"""What is wrong with candles. Nothing is repaired: faults are listed, and the stretches between them found."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from backtest.market import Market
-
-Floats = npt.NDArray[np.float64]
+from lake.candles.candles import Candles, Floats, moment
 
 RESTART_GAP_SECONDS = 86_400.0
 RESTART_PRICE_RATIO = 5.0
@@ -25,64 +16,6 @@ RENAMED = {
     "LUNA": "Terra's LUNA stopped trading on 2022-05-13 (now LUNC); the ticker restarted on 2022-05-31 as another coin",
 }
 """Tickers that are known to have changed their coin."""
-
-
-@dataclass(frozen=True)
-class Candles:
-    """Candles of one symbol in the order of their source.
-
-    Attributes
-    ----------
-    source
-        File, or exchange, that they come from.
-    symbol
-        As the source writes it; empty when it does not say.
-    seconds
-        Length of a bar.
-    time
-        Open times, seconds since 1970-01-01 UTC, ``[bars]``.
-    open, high, low, close
-        Prices in quote currency, ``[bars]``.
-    volume
-        Base currency, ``[bars]``.
-    """
-
-    source: str
-    symbol: str
-    seconds: float
-    time: Floats
-    open: Floats
-    high: Floats
-    low: Floats
-    close: Floats
-    volume: Floats
-
-    def __len__(self) -> int:
-        return len(self.time)
-
-    def rows(self, chosen: slice) -> Candles:
-        """Return some of the candles."""
-        fields = (self.time, self.open, self.high, self.low, self.close, self.volume)
-        return Candles(self.source, self.symbol, self.seconds, *(field[chosen] for field in fields))
-
-
-@dataclass(frozen=True)
-class Funding:
-    """Funding rates of a perpetual future.
-
-    Attributes
-    ----------
-    source
-        File, or exchange, that they come from.
-    time
-        When each was exchanged, seconds since 1970-01-01 UTC, ``[events]``, increasing.
-    rate
-        Paid by a long to a short, fraction of notional, ``[events]``.
-    """
-
-    source: str
-    time: Floats
-    rate: Floats
 
 
 @dataclass(frozen=True)
@@ -125,13 +58,6 @@ class Report:
         lines = [f"{head}: {self.bars} bars of {self.seconds:g} s, {self.first} to {self.last}"]
         lines += [f"  {fault.kind}: {fault.bars} bars, first at row {fault.row}: {fault.text}" for fault in self.faults]
         return "\n".join(lines if self.faults else [*lines, "  no faults"])
-
-
-def moment(seconds: float) -> str:
-    """Return a time as text, UTC."""
-    if not np.isfinite(seconds):
-        return str(seconds)
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def examine(candles: Candles) -> Report:
@@ -201,62 +127,6 @@ def _gaps(c: Candles, order: npt.NDArray[np.intp], time: Floats, steps: Floats) 
             f"probably another coin under the same ticker{known}"
         )
         yield Fault("coin_change", int(restarts.size), int(order[at]), text)
-
-
-def market(candles: Candles, funding: Funding | None = None) -> Market:
-    """Return candles without a fault as a market ``[bars]``.
-
-    Parameters
-    ----------
-    funding
-        Rates of the same future; 0 everywhere when omitted. See :func:`funding_of_bars`.
-
-    Raises
-    ------
-    ValueError
-        With the report, when there is any fault.
-    """
-    report = examine(candles)
-    if report.faults:
-        raise ValueError(f"these candles have faults; use their faultless stretches, or mend the source:\n{report}")
-    import jax.numpy as jnp
-
-    from backtest.market import Market
-
-    fields = (candles.time, candles.open, candles.high, candles.low, candles.close, candles.volume)
-    rates = np.zeros(len(candles)) if funding is None else funding_of_bars(funding, candles.time, candles.seconds)
-    return Market(*(jnp.asarray(field) for field in (*fields, rates)))
-
-
-def funding_of_bars(funding: Funding, time: Floats, seconds: float) -> Floats:
-    """Return the funding exchanged in each bar, ``[bars]``: the sum of the rates with open <= time < open + length.
-
-    A rate stamped some milliseconds after the hour falls into the bar that opens on the hour.
-
-    Raises
-    ------
-    ValueError
-        When no rate falls into any bar, with both spans: the two are of different times.
-    """
-    bar = np.searchsorted(time, funding.time, side="right") - 1
-    inside = (bar >= 0) & (funding.time < time[bar.clip(0)] + seconds)
-    if not inside.any():
-        raise ValueError(
-            f"{funding.source}: no funding rate falls into the candles: rates from {moment(funding.time[0])} to "
-            f"{moment(funding.time[-1])}, candles from {moment(time[0])} to {moment(time[-1])}"
-        )
-    rates = np.zeros(len(time))
-    np.add.at(rates, bar[inside], funding.rate[inside])
-    return rates
-
-
-def has_funding(funding: Funding, time: Floats) -> npt.NDArray[np.bool_]:
-    """Return whether the rates cover each bar, ``[bars]``: the last one is no older than the usual time between two."""
-    usual = np.median(np.diff(funding.time)) if len(funding.time) > 1 else 0.0
-    # A rate stamped some milliseconds after the open of its bar covers the bar all the same.
-    opened = time + 1.0
-    last = np.searchsorted(funding.time, opened, side="right") - 1
-    return np.asarray((last >= 0) & (opened - funding.time[last.clip(0)] < usual))
 
 
 def stretches(candles: Candles, *, bars: int = 2) -> list[Candles]:

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from engine.cli import main
-from lake import crypto_exchange
-from lake.crypto_candles import examine
-from lake.crypto_pages import gaps, irregular_gaps
+from lake.candles import exchange
+from lake.candles.faults import examine
+from lake.candles.pages import gaps, irregular_gaps
 
 HOUR = 3_600_000
 LISTED = int(datetime(2024, 1, 10, tzinfo=UTC).timestamp() * 1000)
@@ -134,7 +134,7 @@ class Exchange(BaseHTTPRequestHandler):
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     Exchange.plan, Exchange.asked, Exchange.manner, Exchange.lost = [], [], "first", set()
-    monkeypatch.setattr(crypto_exchange.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(exchange.time, "sleep", lambda seconds: None)
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), Exchange)
     thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
@@ -149,8 +149,8 @@ BITCOIN = {"exchange": "binance", "symbol": "BTC/USDT", "timeframe": "1h"}
 
 def test_a_pull_brings_every_closed_candle_from_the_listing_on(server: str, tmp_path: Path) -> None:
     said: list[str] = []
-    pulled = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url=server, progress=said.append)
-    candles = crypto_exchange.load(tmp_path, **BITCOIN)
+    pulled = exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url=server, progress=said.append)
+    candles = exchange.load(tmp_path, **BITCOIN)
     # From the listing to 12:00: the candle that opened at 12:00 had not closed at 12:30.
     expected = np.arange(LISTED, NOW // HOUR * HOUR, HOUR) / 1000.0
     np.testing.assert_array_equal(candles.time, expected)
@@ -166,58 +166,58 @@ def test_a_pull_brings_every_closed_candle_from_the_listing_on(server: str, tmp_
 
 
 def test_a_second_pull_asks_for_nothing_that_is_there(server: str, tmp_path: Path) -> None:
-    crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-15", base_url=server)
+    exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-15", base_url=server)
     before = len(Exchange.asked)
-    again = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-15", base_url=server)
+    again = exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-15", base_url=server)
     assert len(Exchange.asked) == before
     assert again.new_rows == 0 and again.missing == ()
-    more = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", base_url=server)
+    more = exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", base_url=server)
     assert all(f"startTime={LISTED}" not in path for path in Exchange.asked[before:])
     assert more.missing == ()
     assert more.rows == (NOW // HOUR * HOUR - LISTED) // HOUR
 
 
 def test_a_pull_goes_on_after_being_cut_off(server: str, tmp_path: Path) -> None:
-    Exchange.plan = [""] + ["broken"] * crypto_exchange.ATTEMPTS
+    Exchange.plan = [""] + ["broken"] * exchange.ATTEMPTS
     with pytest.raises(ConnectionError, match="binance failed 6 times"):
-        crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", base_url=server)
+        exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", base_url=server)
     assert [path.name for path in sorted((tmp_path / "binance").rglob("*.parquet"))] == ["2024-01.parquet"]
-    done = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", base_url=server)
-    fresh = crypto_exchange.pull(tmp_path / "other", **BITCOIN, since="2024-01-10", base_url=server)
+    done = exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", base_url=server)
+    fresh = exchange.pull(tmp_path / "other", **BITCOIN, since="2024-01-10", base_url=server)
     assert done.sha256 == fresh.sha256
 
 
 def test_a_moody_exchange_is_asked_again(server: str, tmp_path: Path) -> None:
     Exchange.plan = ["busy", "broken", "cut"]
-    pulled = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-01", base_url=server)
+    pulled = exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-01", base_url=server)
     assert pulled.rows == 528
     assert len(Exchange.asked) == 4
 
 
 def test_the_rate_limit_of_the_client_is_on() -> None:
-    client = crypto_exchange.connect("binance", symbol="BTC/USDT")
+    client = exchange.connect("binance", symbol="BTC/USDT")
     assert client.enableRateLimit is True
     client.session.close()
 
 
 def test_a_stored_month_that_was_changed_is_refused(server: str, tmp_path: Path) -> None:
-    crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url=server)
+    exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url=server)
     month = next((tmp_path / "binance").rglob("2024-02.parquet"))
     month.write_bytes(month.read_bytes()[:-1] + b"x")
     with pytest.raises(ValueError, match=r"2024-02.parquet was changed or lost"):
-        crypto_exchange.load(tmp_path, **BITCOIN)
+        exchange.load(tmp_path, **BITCOIN)
     with pytest.raises(ValueError, match=r"2024-02.parquet was changed or lost"):
-        crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url=server)
+        exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url=server)
 
 
 def test_funding_rates_are_pulled_and_joined(server: str, tmp_path: Path) -> None:
     perpetual = {"exchange": "binance", "symbol": "BTC/USDT:USDT"}
-    pulled = crypto_exchange.pull_funding(tmp_path, **perpetual, since="2024-01-01", base_url=server)
-    funding = crypto_exchange.load_funding(tmp_path, **perpetual)
+    pulled = exchange.pull_funding(tmp_path, **perpetual, since="2024-01-01", base_url=server)
+    funding = exchange.load_funding(tmp_path, **perpetual)
     assert pulled.rows == len(funding.time) == (NOW - LISTED) // (8 * HOUR) + 1
     np.testing.assert_allclose(funding.time, (LISTED + 3) / 1000.0 + 28_800.0 * np.arange(len(funding.time)))
-    crypto_exchange.pull(tmp_path, **perpetual, timeframe="1h", since="2024-01-01", base_url=server)
-    candles = crypto_exchange.load(tmp_path, **perpetual, timeframe="1h")
+    exchange.pull(tmp_path, **perpetual, timeframe="1h", since="2024-01-01", base_url=server)
+    candles = exchange.load(tmp_path, **perpetual, timeframe="1h")
     assert examine(candles).faults == ()
 
 
@@ -235,7 +235,7 @@ def test_funding_rates_are_pulled_and_joined(server: str, tmp_path: Path) -> Non
 def test_wrong_arguments_are_named(server: str, tmp_path: Path, change: dict[str, str], message: str) -> None:
     arguments = {**BITCOIN, "since": "2024-01-01", **change}
     with pytest.raises(ValueError, match=message):
-        crypto_exchange.pull(tmp_path, base_url=server, **arguments)
+        exchange.pull(tmp_path, base_url=server, **arguments)
 
 
 @pytest.mark.parametrize(
@@ -249,22 +249,22 @@ def test_wrong_arguments_are_named(server: str, tmp_path: Path, change: dict[str
 def test_a_wrong_date_is_told_before_the_exchange_is_asked(tmp_path: Path, span: dict[str, str], message: str) -> None:
     nowhere = "http://127.0.0.1:9"
     with pytest.raises(ValueError, match=message):
-        crypto_exchange.pull(tmp_path, **BITCOIN, **span, base_url=nowhere)
+        exchange.pull(tmp_path, **BITCOIN, **span, base_url=nowhere)
     with pytest.raises(ValueError, match=message):
-        crypto_exchange.pull_funding(tmp_path, exchange="binance", symbol="BTC/USDT:USDT", **span, base_url=nowhere)
+        exchange.pull_funding(tmp_path, exchange="binance", symbol="BTC/USDT:USDT", **span, base_url=nowhere)
 
 
 def test_an_exchange_that_is_not_there_is_told_with_the_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crypto_exchange.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(exchange.time, "sleep", lambda seconds: None)
     with pytest.raises(
         ConnectionError, match=r"binance failed 6 times, at last: .*127\.0\.0\.1:9.* \(Connection refused\)"
     ):
-        crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url="http://127.0.0.1:9")
+        exchange.pull(tmp_path, **BITCOIN, since="2024-01-01", base_url="http://127.0.0.1:9")
 
 
 def test_funding_of_a_spot_market_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="'BTC/USDT' is spot, did you mean 'BTC/USDT:USDT'"):
-        crypto_exchange.pull_funding(tmp_path, exchange="binance", symbol="BTC/USDT", since="2024-01-01")
+        exchange.pull_funding(tmp_path, exchange="binance", symbol="BTC/USDT", since="2024-01-01")
 
 
 def hours(since: str, until: str) -> np.ndarray:
@@ -275,10 +275,10 @@ def hours(since: str, until: str) -> np.ndarray:
 def test_an_exchange_that_serves_the_newest_of_a_range_loses_nothing(server: str, tmp_path: Path) -> None:
     """Asked for 744 hours it serves the last 100 of them, as OKX does with pages of 100 (100 of 456 were kept once)."""
     Exchange.manner = "newest 100"
-    pulled = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-12", until="2024-02-20", base_url=server)
+    pulled = exchange.pull(tmp_path, **BITCOIN, since="2024-01-12", until="2024-02-20", base_url=server)
     assert pulled.missing == ()
     wanted = hours("2024-01-12", "2024-02-20")
-    np.testing.assert_array_equal(crypto_exchange.load(tmp_path, **BITCOIN).time, wanted)
+    np.testing.assert_array_equal(exchange.load(tmp_path, **BITCOIN).time, wanted)
     assert len(Exchange.asked) <= 2 * len(wanted) / 100 + 4
 
 
@@ -286,21 +286,21 @@ def test_an_exchange_that_serves_its_last_720_candles_alone_is_told_as_what_is_m
     server: str, tmp_path: Path
 ) -> None:
     Exchange.manner = "last 720"
-    nothing = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-01", base_url=server)
+    nothing = exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-01", base_url=server)
     assert nothing.rows == 0 and nothing.report is None
     assert [str(gap) for gap in nothing.missing] == [
         "528 missing, all of it: 2024-01-10 00:00:00 to 2024-01-31 23:00:00"
     ]
-    part = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-02-01", base_url=server)
+    part = exchange.pull(tmp_path, **BITCOIN, since="2024-02-01", base_url=server)
     # Its last candle, of 12:00, has not closed: 719 are left.
     assert part.rows == 719
     assert [(gap.where, gap.rows) for gap in part.missing] == [("start", 33 * 24 + 12 - 719)]
 
 
 def test_what_came_before_is_kept_when_the_exchange_serves_less(server: str, tmp_path: Path) -> None:
-    full = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-20", base_url=server)
+    full = exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-20", base_url=server)
     Exchange.manner = "last 720"
-    later = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", base_url=server)
+    later = exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", base_url=server)
     assert full.missing == later.missing == ()
     assert later.rows == full.rows + later.new_rows == (NOW // HOUR * HOUR - LISTED) // HOUR
 
@@ -308,12 +308,12 @@ def test_what_came_before_is_kept_when_the_exchange_serves_less(server: str, tmp
 def test_a_gap_inside_is_counted_with_its_times_and_asked_for_again(server: str, tmp_path: Path) -> None:
     gone = hours("2024-02-03T05:00", "2024-02-03T09:00")
     Exchange.lost = {int(time * 1000) for time in gone}
-    pulled = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-15", base_url=server)
+    pulled = exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-15", base_url=server)
     assert [str(gap) for gap in pulled.missing] == ["4 missing, inside: 2024-02-03 05:00:00 to 2024-02-03 08:00:00"]
     Exchange.lost = set()
-    again = crypto_exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-15", base_url=server)
+    again = exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-15", base_url=server)
     assert again.missing == () and again.new_rows == 4
-    fresh = crypto_exchange.pull(tmp_path / "o", **BITCOIN, since="2024-01-10", until="2024-02-15", base_url=server)
+    fresh = exchange.pull(tmp_path / "o", **BITCOIN, since="2024-01-10", until="2024-02-15", base_url=server)
     assert again.sha256 == fresh.sha256
 
 

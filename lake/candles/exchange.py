@@ -19,8 +19,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
 
-from lake.crypto_candles import Candles, Funding, Report, examine, moment
-from lake.crypto_pages import Fetch, Gap, Rows, gaps, irregular_gaps, pages
+from lake.candles.candles import Candles, Funding, moment
+from lake.candles.faults import Report, examine
+from lake.candles.pages import Fetch, Gap, Rows, gaps, irregular_gaps, pages
 
 PAGE = 100
 """Rows of a request where ccxt does not say how many the exchange serves."""

@@ -2,117 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from backtest.market import Market
 from backtest.rules import Rules
-from evaluators.crypto.windows import WARMUP_BARS, Windows, of, to_numpy
-from lake import crypto_candles, crypto_files
+from evaluators.crypto.windows import WARMUP_BARS, Windows, of
+from lake.candles.folder import Stretch, stretches
 
 STRIDES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40, 60, 90, 120, 180, 240, 360, 480, 720, 1440)
 MOVE_TO_COST = 5.0
 """A typical move between decisions is at least this many times the cost of a trade."""
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """Candles at equal distances without a fault.
-
-    Attributes
-    ----------
-    label
-        File, symbol and interval, for reports.
-    market
-        Fields ``[bars]``, numpy; ``funding_rate`` is 0 where no file of the folder holds the symbol's.
-    seconds
-        Length of a bar.
-    funded
-        ``[bars]`` whether the funding rate of the bar is known.
-    """
-
-    label: str
-    market: Market
-    seconds: float
-    funded: npt.NDArray[np.bool_]
-
-
-def files(path: str) -> list[Path]:
-    """Return the candle files under ``path``, sorted.
-
-    Raises
-    ------
-    ValueError
-        When there is no such path, or nothing under it that could hold candles.
-    """
-    root = Path(path)
-    if not root.exists():
-        raise ValueError(f"crypto: path {path!r} does not exist (working directory: {str(Path.cwd())!r})")
-    found = [root] if root.is_file() else sorted(each for each in root.rglob("*") if each.is_file())
-    candles = [each for each in found if each.name.lower().endswith(crypto_files.SUFFIXES)]
-    if not candles:
-        raise ValueError(f"crypto: no candle files under {path!r} (looked for {', '.join(crypto_files.SUFFIXES)})")
-    return candles
-
-
-def folder_hash(path: str) -> str:
-    """Return the sha256 over names and contents of the candle files."""
-    digest = hashlib.sha256()
-    for each in files(path):
-        digest.update(each.name.encode() + b"\0" + hashlib.sha256(each.read_bytes()).digest())
-    return digest.hexdigest()
-
-
-@lru_cache(maxsize=8)
-def stretches(path: str) -> tuple[Stretch, ...]:
-    """Return every faultless stretch of candles under ``path``; a gap, a duplicate or a bad candle ends one.
-
-    Raises
-    ------
-    ValueError
-        When no file holds candles, with what each file lacks.
-    """
-    found: list[Stretch] = []
-    skipped: list[str] = []
-    every = files(path)
-    for each in every:
-        try:
-            held = crypto_files.read(each)
-        except ValueError as error:
-            skipped.append(str(error))
-            continue
-        for candles in held:
-            rates = [
-                crypto_files.read_funding(other)
-                for other in every
-                if other.parent == each.parent and crypto_files.is_funding_of(other, candles.symbol)
-            ]
-            parts = crypto_candles.stretches(candles, bars=WARMUP_BARS + 2)
-            found.extend(with_funding(part, rates) for part in parts)
-    if not found:
-        raise ValueError(f"crypto: no candles under {path!r}: {'; '.join(skipped) or 'every stretch is too short'}")
-    return tuple(found)
-
-
-def with_funding(candles: crypto_candles.Candles, rates: list[crypto_candles.Funding]) -> Stretch:
-    """Return the stretch with the funding rates that cover most of its bars; 0 where there are none."""
-    covered = [crypto_candles.has_funding(each, candles.time) for each in rates]
-    best = max(range(len(rates)), key=lambda index: int(covered[index].sum()), default=None)
-    if best is None or not covered[best].any():
-        market = to_numpy(crypto_candles.market(candles))
-        return Stretch(label(candles), market, candles.seconds, np.zeros(len(candles), bool))
-    market = to_numpy(crypto_candles.market(candles, rates[best]))
-    return Stretch(label(candles), market, candles.seconds, covered[best])
-
-
-def label(candles: crypto_candles.Candles) -> str:
-    """Return where candles come from, for reports."""
-    return f"{candles.source} {candles.symbol} {candles.seconds:g}s"
 
 
 def stride(stretch: Stretch, rules: Rules) -> int:
@@ -165,14 +66,14 @@ def places(path: str, *, decisions: int, every: int | None, rules: Rules) -> lis
     """
     found: list[Place] = []
     longest = 0
-    for stretch in stretches(path):
+    for stretch in stretches(path, bars=WARMUP_BARS + 2):
         step = every or stride(stretch, rules)
         length, size = decisions * step, len(stretch.market.time)
         longest = max(longest, size)
         found += [Place(stretch, first, step, decisions) for first in range(0, size - WARMUP_BARS - length + 1, length)]
     if not found:
         raise ValueError(
-            f"crypto: no stretch of candles under {path!r} is long enough for a window of {decisions} decisions and "
+            f"path {path!r} holds no stretch of candles that is long enough for a window of {decisions} decisions and "
             f"{WARMUP_BARS} bars before it (the longest has {longest} bars)"
         )
     return found

@@ -41,7 +41,7 @@ READERS: dict[str, Callable[[str], Read]] = {
     "date": parse_date,
 }
 FORMS: dict[str, list[Form]] = json.loads(
-    (Path(__file__).parent.parent / "oracles" / "natural_answers.json").read_text(encoding="utf-8")
+    (Path(__file__).parents[2] / "oracles" / "natural_answers.json").read_text(encoding="utf-8")
 )
 
 
