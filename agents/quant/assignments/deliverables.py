@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from conclusion import verdict
+from assignments.conclusion import verdict
 
 Cell: TypeAlias = str | int | float
 

@@ -6,10 +6,12 @@ import json
 import keyword
 from typing import Any
 
-from calculator import evaluate_all
-from formula_book import Given, find
 from mcp_toolbox import Toolbox
-from message import context_of
+
+from questions.formula_book import Given, find
+from reading.calculator import evaluate_all
+from reading.message import context_of
+from reading.schema import asked_figures, formula_places, put
 
 
 def given_quantities(body: dict[str, Any]) -> list[Given]:
@@ -23,30 +25,6 @@ def given_quantities(body: dict[str, Any]) -> list[Given]:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if is_number and str(name).isidentifier() and not keyword.iskeyword(str(name)):
             found.append(Given(str(name), f"{str(name).replace('_', ' ')}: {meaning}", float(value)))
-    return found
-
-
-def asked_figures(schema: dict[str, Any], path: tuple[str, ...] = ()) -> dict[tuple[str, ...], str]:
-    """Return the description of every figure that a schema asks for, by its path."""
-    found: dict[tuple[str, ...], str] = {}
-    for name, part in schema.get("properties", {}).items():
-        if not isinstance(part, dict):
-            continue
-        kinds = part.get("type")
-        if "number" in (kinds if isinstance(kinds, list) else [kinds]):
-            found[*path, name] = f"{name.replace('_', ' ')}: {part.get('description', '')}"
-        found |= asked_figures(part, (*path, name))
-    return found
-
-
-def formula_places(schema: dict[str, Any], path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """Return where a schema asks for a formula as text."""
-    found = []
-    for name, part in schema.get("properties", {}).items():
-        if isinstance(part, dict):
-            if part.get("type") == "string" and "formula" in str(part.get("description", "")).lower():
-                found.append((*path, name))
-            found += formula_places(part, (*path, name))
     return found
 
 
@@ -79,13 +57,6 @@ def _formula(text: str, body: dict[str, Any], given: list[Given], depth: int) ->
     if found is None and depth == 1:
         found = find(str(body.get("question", "")).split("\n")[0].rsplit(". ", 1)[-1], given)
     return found
-
-
-def put(reply: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
-    """Set the value at ``path`` of a nested reply."""
-    for name in path[:-1]:
-        reply = reply.setdefault(name, {})
-    reply[path[-1]] = value
 
 
 def written(value: float, description: str) -> str | float:

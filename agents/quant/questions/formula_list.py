@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from calculator import evaluate_all
-from company import written
 from mcp_toolbox import Toolbox
-from message import final_answer
+
+from questions.company import written
+from reading.calculator import evaluate_all
+from reading.message import final_answer
 
 _ARITHMETIC = re.compile(r"[\d.\s+\-*/^()]+")
 

@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from analytical import asked_figures, put
-from calculator import evaluate_all
 from mcp_toolbox import Toolbox
-from message import context_of
+
+from reading.calculator import evaluate_all
+from reading.message import context_of
+from reading.schema import asked_figures, put
 
 SHARES_A_CONTRACT = 100.0
 PARTS: Mapping[str, str] = {

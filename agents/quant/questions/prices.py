@@ -7,9 +7,10 @@ import math
 import re
 from typing import Any
 
-from company import written
 from mcp_toolbox import Toolbox
-from message import final_answer, wants_json
+
+from questions.company import written
+from reading.message import final_answer, wants_json
 
 TRADING_DAYS_A_YEAR = 252
 

@@ -12,11 +12,10 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
-import structures
-from analytical import asked_figures, put
 from mcp_toolbox import Toolbox, ToolFailure
-from message import context_of
-from position import (
+
+from desks import structures
+from desks.position import (
     SHARES_A_CONTRACT,
     Leg,
     Underlying,
@@ -28,6 +27,8 @@ from position import (
     read_underlying,
     shock,
 )
+from reading.message import context_of
+from reading.schema import asked_figures, put
 
 MAX_TRIALS = 12
 NORMAL_95 = 1.645

@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import prices
-from deliverables import Work
 from mcp_toolbox import Toolbox
-from position import Underlying, greeks, read_leg
+
+from assignments.deliverables import Work
+from desks.position import Underlying, greeks, read_leg
+from questions import prices
 
 NORMAL_99 = 2.3263478740408408
 NORMAL_DENSITY_99 = 0.026652142203457865

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from mcp_toolbox import Toolbox
-from message import context_of, final_answer, wants_json
+
+from reading.message import context_of, final_answer, wants_json
 
 LINE_ITEMS: tuple[tuple[str, str], ...] = (
     (r"diluted (?:earnings per share|eps)", "EPSDiluted"),

@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from mcp_toolbox import Toolbox
-from trading import FAST_BARS, MAX_SIZE, SLOW_BARS
+
+from desks.trading import FAST_BARS, MAX_SIZE, SLOW_BARS
 
 RULES = ("enter_long", "exit_long", "enter_short", "exit_short")
 WEAK_TREND_ADX = 20.0

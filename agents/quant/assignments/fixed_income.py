@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from deliverables import Work
 from mcp_toolbox import Toolbox
+
+from assignments.deliverables import Work
 
 CENT = Decimal("0.01")
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias
 
-import fixed_income
-import paper_account
-import portfolio
-from deliverables import Work, hand_in, read_form
 from mcp_toolbox import Toolbox
-from message import context_of
+
+from assignments import fixed_income, paper_account, portfolio
+from assignments.deliverables import Work, hand_in, read_form
+from reading.message import context_of
 
 Desk: TypeAlias = Callable[[Mapping[str, Any], Toolbox], Awaitable[Work | None]]
 

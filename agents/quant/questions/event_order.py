@@ -7,7 +7,8 @@ import re
 from typing import Any
 
 from mcp_toolbox import Toolbox
-from message import final_answer
+
+from reading.message import final_answer
 
 MAX_EVENTS = 8
 _STOP_WORDS = frozenset(

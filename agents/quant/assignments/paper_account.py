@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from deliverables import Work
 from mcp_toolbox import Toolbox
+
+from assignments.deliverables import Work
 
 Row: TypeAlias = Mapping[str, Any]
 ORDER_KEYS = {"order", "placed_on", "ticker", "side", "shares"}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from position import SHARES_A_CONTRACT, Leg, Underlying
+from desks.position import SHARES_A_CONTRACT, Leg, Underlying
 
 _AMOUNT = r"\$?([\d,]+(?:\.\d+)?)"
 
