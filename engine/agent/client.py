@@ -12,6 +12,7 @@ import asyncio
 import hashlib
 import json
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
@@ -25,8 +26,9 @@ from engine.agent import http as agent_http
 from engine.agent.dialect import Event, Usage, Version
 from engine.agent.failure import AgentFailure, FailureKind, printable
 from engine.agent.reply import Assembly, Reply
+from evaluators.contract import Session
 
-__all__ = ["Agent", "AgentFailure", "Conversation", "FailureKind", "Reply", "Usage", "connect"]
+__all__ = ["Agent", "AgentFailure", "Conversation", "FailureKind", "Insider", "Reply", "Usage", "connect"]
 
 CONNECT_BACKOFF_S = (0.25, 1.0)
 """Pauses before a message is offered again to an agent that took no connection."""
@@ -66,6 +68,14 @@ class Agent(Protocol):
     async def close(self) -> None:
         """Drop the connections."""
         ...
+
+
+class Insider(ABC):
+    """An agent in the harness that answers from the session itself; nothing that is spoken to over A2A is one."""
+
+    @abstractmethod
+    def answering(self, session: Session) -> Conversation:
+        """Open a conversation that may ask the session for its truth."""
 
 
 @dataclass(frozen=True)

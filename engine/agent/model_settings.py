@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from engine.config import LimitsConfig, nearest
+from engine.config import LimitsConfig
 from engine.errors import ConfigError
+from lake.vocabulary import did_you_mean
 from mcp_servers.catalog import SERVERS
 
 AGENT = "builtin:llm"
@@ -133,7 +134,7 @@ def checked(settings: ModelSettings, limits: LimitsConfig) -> ModelSettings:
     for name in settings.servers or ():
         if name not in SERVERS:
             raise ConfigError(
-                f"--servers: unknown server {name!r}{nearest(name, SERVERS)}; available: {', '.join(SERVERS)}, "
+                f"--servers: unknown server {name!r}{did_you_mean(name, SERVERS)}; available: {', '.join(SERVERS)}, "
                 f"between commas, or {NO_SERVERS}"
             )
     if settings.temperature is not None and settings.temperature > MAX_TEMPERATURE:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from engine.agent.client import Conversation, Reply, Usage
+from engine.agent.client import Conversation, Insider, Reply, Usage
 from evaluators.contract import Session
 
 
-class Oracle:
+class Oracle(Insider):
     """Answers every message perfectly: the upper end of the scale, and the proof that 100 can be reached."""
 
     name = "builtin:oracle"

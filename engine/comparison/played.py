@@ -84,7 +84,10 @@ def read(folder: Path) -> Played:
         # an undivided run, whether or not shards were known when it was played
         sampling.pop("shard", None)
     limits = _without(config.get("limits", {}), *OF_THE_RUN)
-    same = [{name: config.get(name) for name in SAME_BENCHMARK}, sampling, limits, manifest.get("data_hashes", {})]
+    # runs stored by former versions name every option of every dataset, most of them as null
+    entries = [_without_empty(entry) for entry in config.get("datasets", ())]
+    benchmark = {name: config.get(name) for name in SAME_BENCHMARK} | {"datasets": entries}
+    same = [benchmark, sampling, limits, manifest.get("data_hashes", {})]
     return Played(
         folder=folder,
         agent=manifest["agent"]["name"],
@@ -100,6 +103,10 @@ def read(folder: Path) -> Played:
 
 def _without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in names}
+
+
+def _without_empty(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in entry.items() if value is not None}
 
 
 def below(folder: Path) -> Iterator[Path]:

@@ -16,12 +16,11 @@ from engine import __version__
 from engine.config import RunConfig
 from engine.errors import ConfigError
 from engine.plan.date_order import is_dated
-from engine.plan.sampling import data_hash, derive_seed, draw
+from engine.plan.sampling import Resolved, derive_seed, draw, resolve
 from engine.plan.shards import positions
 from engine.run.execute import Limits
 from engine.scoring.score import redistribute
 from engine.storage.store import SCHEMA_WITH_LOG, digest
-from evaluators import registry
 from evaluators.contract import Case, Task
 from mcp_servers.access import Grant
 
@@ -65,9 +64,9 @@ class Plan:
         return next(cell for cell in self.cells if cell.position == position)
 
 
-def checked_cases(config: RunConfig) -> list[Case]:
+def checked_cases(config: RunConfig, datasets: Sequence[Resolved] | None = None) -> list[Case]:
     """Draw the cases of the undivided run; refuse, before anything is started, what could not be added up."""
-    cases = draw(config)
+    cases = draw(config, datasets)
     if not cases:
         limits = ", ".join(f"{entry.type} {entry.limit}" for entry in config.datasets)
         raise ConfigError(f"datasets: no task was drawn (limits: {limits}); at least one limit must be positive")
@@ -89,11 +88,12 @@ def plan(config: RunConfig, *, agent_digest: str, cases: Sequence[Case] | None =
 
     Only the keys depend on the agent, never the tasks.
     """
-    drawn = checked_cases(config) if cases is None else cases
-    data_hashes = {}
-    for position, entry in enumerate(config.datasets):
-        name = f"{entry.type}@{registry.get(entry.type).version}:{digest(entry.options())[:12]}"
-        data_hashes[name] = data_hash(config, position)
+    datasets = resolve(config)
+    drawn = checked_cases(config, datasets) if cases is None else cases
+    data_hashes = {
+        f"{row.dataset.name}@{row.dataset.version}:{digest(row.entry.options())[:12]}": row.data_hash()
+        for row in datasets
+    }
     versions = package_versions()
     seed = config.sampling.seed
     cells = []

@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 
-from engine.config import DatasetConfig, RunConfig
+from engine.config import RunConfig
 from engine.errors import ConfigError
 from evaluators import registry
-from evaluators.contract import Case
-from evaluators.judge import RubricDataset
+from evaluators.contract import Case, Dataset
+from evaluators.entry import Entry
 
 DEFAULT_LIMIT = 4
 
@@ -23,46 +24,66 @@ def derive_seed(seed: int, *names: str) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-def dataset_options(entry: DatasetConfig, config: RunConfig) -> dict[str, Any]:
-    """Return the options that a dataset gets: its own of the entry, and the run's judge where it needs one."""
-    options = entry.options()
-    if config.judge is not None and isinstance(registry.get(entry.type), RubricDataset):
-        options["judge"] = config.judge.model_dump(mode="json")
-    return options
+@dataclass(frozen=True)
+class Resolved:
+    """One entry of a config with the dataset that it names.
+
+    Attributes
+    ----------
+    position
+        Of the entry in the config.
+    entry
+        How much is drawn, and the dataset's own options.
+    dataset
+        Ready to draw, with the run's judge where it needs one.
+    """
+
+    position: int
+    entry: Entry
+    dataset: Dataset
+
+    def data_hash(self) -> str:
+        """Return the hash of what the scores depend on besides seed and options."""
+        with self._named_errors():
+            return self.dataset.data_hash(self.entry)
+
+    def draw(self, seed: int) -> list[Case]:
+        """Return the entry's cases, with its own limits; the same run seed gives the same list."""
+        entry = self.entry
+        limit = DEFAULT_LIMIT if entry.limit is None and entry.limit_per_task is None else entry.limit
+        per_task = entry.limit_per_task
+        kinds = len(getattr(entry, "task_types", None) or ())
+        wanted = limit if limit is not None else per_task * max(1, kinds) if per_task else 0
+        count = wanted * (4 if per_task else 1)
+        with self._named_errors():
+            cases = list(self.dataset.draw(seed=derive_seed(seed, entry.type), count=count, options=entry))
+        return _cap_per_category(cases, per_task)[:wanted]
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except ValueError as error:
+            raise ConfigError(f"datasets[{self.position}] ({self.entry.type}): {error}") from error
 
 
-def data_hash(config: RunConfig, position: int) -> str:
-    """Return the hash of what the scores of the config's dataset at ``position`` depend on."""
-    entry = config.datasets[position]
-    try:
-        return registry.get(entry.type).data_hash(dataset_options(entry, config))
-    except ValueError as error:
-        raise ConfigError(f"datasets[{position}] ({entry.type}): {error}") from error
+def resolve(config: RunConfig) -> list[Resolved]:
+    """Return the datasets of a run, each looked up once."""
+    judge = None if config.judge is None else config.judge.model_dump(mode="json")
+    return [
+        Resolved(position, entry, registry.get(entry.type).judged_by(judge))
+        for position, entry in enumerate(config.datasets)
+    ]
 
 
-def draw(config: RunConfig) -> list[Case]:
+def draw(config: RunConfig, datasets: Sequence[Resolved] | None = None) -> list[Case]:
     """Return the run's cases in playing order; the same config and seed give the same list."""
-    groups = [_draw_dataset(config, position) for position in range(len(config.datasets))]
-    cases = _sample(groups, config)
+    resolved = resolve(config) if datasets is None else datasets
+    cases = _sample([dataset.draw(config.sampling.seed) for dataset in resolved], config)
     twice = [task_id for task_id, count in Counter(case.task.task_id for case in cases).items() if count > 1]
     if twice:
         raise ConfigError(f"datasets: task {twice[0]!r} was drawn twice; give each dataset one entry, or other options")
     return cases
-
-
-def _draw_dataset(config: RunConfig, position: int) -> list[Case]:
-    entry = config.datasets[position]
-    dataset = registry.get(entry.type)
-    limit = DEFAULT_LIMIT if entry.limit is None and entry.limit_per_task is None else entry.limit
-    per_task = entry.limit_per_task
-    wanted = limit if limit is not None else per_task * max(1, len(entry.task_types or ())) if per_task else 0
-    count = wanted * (4 if per_task else 1)
-    seed = derive_seed(config.sampling.seed, entry.type)
-    try:
-        cases = list(dataset.draw(seed=seed, count=count, options=dataset_options(entry, config)))
-    except ValueError as error:
-        raise ConfigError(f"datasets[{position}] ({entry.type}): {error}") from error
-    return _cap_per_category(cases, per_task)[:wanted]
 
 
 def _cap_per_category(cases: Sequence[Case], limit: int | None) -> list[Case]:

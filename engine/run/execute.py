@@ -10,15 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from engine import tool_times
-from engine.agent.client import Agent, AgentFailure, Conversation, Reply, Usage
+from engine.agent.client import Agent, AgentFailure, Conversation, Insider, Reply, Usage
 from engine.agent.failure import BROKEN
-from engine.agent.oracle import Oracle
 from engine.agent.reply import with_notes
 from engine.run.tool_access import ServersDown, ToolAccess
 from engine.spending import Spending
 from evaluators.answers.statement import MAX_CHARS
-from evaluators.contract import Case, Score, Session, Task
-from evaluators.judge import JudgeUnavailable, RubricSession
+from evaluators.contract import Case, JudgeUnavailable, Score, Session, Task
 from mcp_servers.access import Grant
 
 
@@ -113,7 +111,7 @@ async def _talk(
 ) -> _Ending:
     """Hold the conversation and say how it ended."""
     session = case.open()
-    conversation = agent.answering(session) if isinstance(agent, Oracle) else agent.conversation(public_id)
+    conversation = agent.answering(session) if isinstance(agent, Insider) else agent.conversation(public_id)
     try:
         await _converse(session, conversation, course, _extra_fields(case.task, public_id, grant, tools), limits)
     except AgentFailure as error:
@@ -258,8 +256,7 @@ def replay(case: Case, record: dict[str, Any]) -> dict[str, Any]:
     if record["state"] == "infra_unavailable" and not record.get("unjudged"):
         return record
     session = case.open()
-    if isinstance(session, RubricSession):
-        session.recall(record["details"])
+    session.recall(record["details"])
     session.opening()
     replies = [turn["text"] for turn in record["transcript"] if turn["role"] == "agent"]
     for text in replies:

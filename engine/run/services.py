@@ -12,9 +12,10 @@ from engine.agent import token as agent_token
 from engine.agent.failure import printable
 from engine.agent.model_settings import ModelSettings
 from engine.agent.oracle import Oracle
-from engine.config import ExecutionConfig, LimitsConfig, nearest
+from engine.config import ExecutionConfig, LimitsConfig
 from engine.errors import AgentUnreachable, ConfigError, ServiceUnavailable
 from engine.run.tool_access import ToolAccess
+from lake.vocabulary import did_you_mean
 from mcp_servers import addresses
 from mcp_servers.access import new_key
 from mcp_servers.catalog import SERVERS
@@ -80,7 +81,9 @@ def check_agent(spec: str) -> None:
         return
     name = spec.removeprefix(BUILTIN)
     if name not in names:
-        raise ConfigError(f"--agent builtin:{name}: unknown agent{nearest(name, names)}; available: {', '.join(names)}")
+        raise ConfigError(
+            f"--agent builtin:{name}: unknown agent{did_you_mean(name, names)}; available: {', '.join(names)}"
+        )
 
 
 def description_of(agent: agent_client.Agent) -> str:

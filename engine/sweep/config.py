@@ -11,8 +11,8 @@ import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from engine import shipped
-from engine.config import Record, explain
 from engine.errors import ConfigError
+from evaluators.records import Record, explain
 
 MOST_SEVERE = 1000.0
 MOST_BARS_A_SHARD = 20_000_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -14,8 +14,9 @@ import jax
 import numpy as np
 
 from backtest.rules import DEFAULT_RULES
-from evaluators.contract import Case, Json, Section, Session, Task
+from evaluators.contract import Case, Dataset, Given, Section, Session, Task
 from evaluators.crypto import real_windows
+from evaluators.crypto.options import Options
 from evaluators.crypto.session import RULES_TEXT, InteractiveSession
 from evaluators.crypto.settings import Settings, TransformChoice, parse
 from evaluators.crypto.strategy_rules import FORMAT, SCHEMA
@@ -33,16 +34,16 @@ STRATEGY_QUESTION = (
 AS_OF = date(2024, 6, 3)
 
 
-class Crypto:
+class Crypto(Dataset):
     """Trading episodes under clean, noisy, manipulated and worst-case markets."""
 
     name = "crypto"
     section: Section = "crypto_trading"
     version = VERSION
 
-    def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
+    def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw tasks; condition ``i`` modulo the number of transforms, windows of its own for every task."""
-        settings = parse(options)
+        settings = parse(Options.read(options))
         cases = [
             case(settings, source, seed=seed, index=index)
             for index, source in enumerate(_sources(settings, seed, count))
@@ -52,9 +53,9 @@ class Crypto:
             for index, first in enumerate(cases)
         ]
 
-    def data_hash(self, options: Mapping[str, Json]) -> str:
+    def data_hash(self, options: Given) -> str:
         """Return the sha256 of where the markets come from and of the user's own transform files."""
-        settings = parse(options)
+        settings = parse(Options.read(options))
         source = f"crypto {VERSION}: simulated by backtest.simulators"
         if settings.path is not None:
             source = folder.content_hash(settings.path)

@@ -17,7 +17,7 @@ from backtest.episode import Strategy
 from backtest.market import Market
 from backtest.rules import DEFAULT_RULES, Rules
 from evaluators.answers.typed_json import Refusal, parse_json_object
-from evaluators.contract import Json, Score, Task, question_message
+from evaluators.contract import Json, Score, Session, Task, question_message
 from evaluators.crypto.hindsight import available, usual_move
 from evaluators.crypto.play import Measured, Played, measured_step
 from evaluators.crypto.report import PASS_POINTS, YEAR_SECONDS, scored, tenths
@@ -59,7 +59,7 @@ def play_strategy(observed: Market, traded: Market, strategy: Strategy, rules: R
     return state, measured
 
 
-class StrategySession:
+class StrategySession(Session):
     """One message out, one back."""
 
     def __init__(

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from evaluators.contract import Case, Score
-from evaluators.professional import DATASET
+from evaluators.professional.dataset import DATASET
 from mcp_servers import access
 from mcp_servers.server_set import ServerSet, start_servers
 from tests.mcp_servers.call_logs import calls_of

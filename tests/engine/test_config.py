@@ -28,10 +28,8 @@ datasets:
     languages: [en]
     limit: 2
   - type: synthetic
-    path: data/synthetic_questions/questions.json
     limit_per_task: 20
   - type: crypto
-    hf_dataset: "agentbusters/crypto-trading"
     transforms: [baseline, noisy, meta, adversarial]
     limit: 2
 sampling: {strategy: stratified, total_limit: 18, seed: 42}
@@ -62,6 +60,25 @@ limits: {task_time_s: 60, max_tool_calls: 10}
         (
             "name: x\ndatasets: [{type: synthetic, limit: -1}]",
             "datasets[0].limit: Input should be greater than or equal to 0 (got -1)",
+        ),
+        (
+            "name: x\ndatasets: [{type: synthetic, windows: 3}]",
+            "datasets[0].windows: unknown key; known: type, limit, limit_per_task, variant, task_types",
+        ),
+        ("name: x\ndatasets: [{typ: synthetic, limit: 3}]", "datasets[0].typ: unknown key (did you mean 'type'?)"),
+        ("name: x\ndatasets: [{limit: 3, windows: 2}]", "datasets[0].type: this key is required"),
+        (
+            "name: x\ndatasets: [{type: synthetic, path: data/synthetic_questions/questions.json}]",
+            "datasets[0].path: unknown key; known: type, limit, limit_per_task, variant, task_types",
+        ),
+        (
+            'name: x\ndatasets: [{type: crypto, hf_dataset: "agentbusters/crypto-trading"}]',
+            "datasets[0].hf_dataset: 'agentbusters/crypto-trading' is not fetched by this dataset; download its candle",
+        ),
+        ("name: x\ndatasets: [synthetic]", "datasets[0]: a dataset is a mapping with the key type, got 'synthetic'"),
+        (
+            "name: x\ndatasets: [{type: crypto, mode: live}]",
+            "datasets[0].mode: Input should be 'interactive' or 'strategy' (got 'live')",
         ),
         ("name: x\ndatasets: []", "datasets: a run needs at least one dataset"),
         ("name: x\ndatasets: [{type: synthetic}]\nweights: {crypto_trading: 0}", "sum to 0"),

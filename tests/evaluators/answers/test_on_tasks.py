@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from evaluators import bizfinbench, fundamentals
 from evaluators.answers.expected import ExpectedNumber, ExpectedOrder, ExpectedToken
+from evaluators.bizfinbench import dataset as bizfinbench
 from evaluators.contract import Case, SingleTurn
+from evaluators.fundamentals import dataset as fundamentals
 
 WORK = "Step 1: I looked up 1,234.5 and 987.\nStep 2: the ratio is 1.2508.\nStep 3: combined.\n"
 CASES = [

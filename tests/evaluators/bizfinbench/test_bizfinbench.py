@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from evaluators.answers import Refusal, parse_number
-from evaluators.bizfinbench import DATASET
 from evaluators.bizfinbench.chains import CHAINS
+from evaluators.bizfinbench.dataset import DATASET
 from evaluators.bizfinbench.public_file import expected_answer
 from evaluators.contract import Case, Score
 
@@ -143,7 +143,7 @@ def test_languages_and_task_types_take_turns() -> None:
     [
         ({"languages": ["de"]}, "languages: unknown value 'de'; allowed: en, cn"),
         ({"task_types": ["stock_price_predict"]}, "task_types: unknown value 'stock_price_predict'"),
-        ({"path": 3}, "path must be a string"),
+        ({"path": 3}, "path: Input should be a valid string (got 3)"),
         ({"path": "/nowhere/at/all"}, "no .jsonl or .jsonl.gz file at '/nowhere/at/all'"),
     ],
 )

@@ -12,7 +12,7 @@ from engine.config import RunConfig
 from engine.errors import ConfigError
 from engine.plan.build import checked_cases
 from evaluators.contract import Case, Score
-from evaluators.crypto import DATASET
+from evaluators.crypto.dataset import DATASET
 
 Policy = Callable[[dict[str, Any], int], dict[str, Any]]
 

@@ -14,7 +14,7 @@ import pytest
 from backtest import episode
 from backtest.account import BUY, CLOSE, HOLD, SELL, Action
 from backtest.rules import DEFAULT_RULES
-from evaluators.crypto import DATASET
+from evaluators.crypto.dataset import DATASET
 from evaluators.crypto.messages import read_decision, read_decisions
 from evaluators.crypto.session import InteractiveSession
 from evaluators.crypto.windows import WARMUP_BARS, of
@@ -201,16 +201,18 @@ def test_replaying_the_orders_through_the_engines_scan_gives_the_same_equity() -
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"widnows": 3}, "unknown option 'widnows'; did you mean 'windows'"),
-        ({"windows": 1}, "windows must be a whole number from 2"),
+        ({"widnows": 3}, r"widnows: unknown key \(did you mean 'windows'\?\)$"),
+        ({"windows": 1}, r"windows: Input should be greater than or equal to 2 \(got 1\)$"),
         ({"bars": 7, "decision_every": 2}, "must be a multiple of decision_every"),
-        ({"mode": "live"}, "mode must be 'interactive' or 'strategy'"),
+        ({"mode": "live"}, "mode: Input should be 'interactive' or 'strategy'"),
         ({"transforms": ["nosiy"]}, "unknown transform 'nosiy'"),
-        ({"transforms": []}, "transforms must be a list"),
+        ({"transforms": []}, "transforms: at least one is needed, got none"),
         ({"transforms": [{"name": "noisy", "sigma": 1}]}, "no parameter 'sigma'"),
-        ({"severity": "high"}, "severity of transform"),
+        ({"severity": "high"}, r"severity: Input should be a valid number.* \(got 'high'\)$"),
+        ({"transforms": [{"severity": 2}]}, "transforms: a transform is a name or {name, severity, ...}, got"),
+        ({"windows": True}, r"windows: Input should be a valid integer \(got True\)$"),
         ({"path": "no/such/folder"}, "does not exist"),
-        ({"hf_dataset": "someone/something"}, "is not fetched by this dataset"),
+        ({"hf_dataset": "someone/something"}, "hf_dataset: 'someone/something' is not fetched by this dataset"),
     ],
 )
 def test_a_bad_option_is_refused_with_its_name_and_value(options: dict[str, Any], message: str) -> None:

@@ -74,7 +74,9 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
 
 def test_a_folder_without_candles_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"no candles under .*notes\.csv.*it lacks open, high, low, close, volume"):
+    with pytest.raises(
+        ValueError, match=r"holds no candles that can be used: notes\.csv: .*it lacks open, high, low, close, volume"
+    ):
         validate_crypto(tmp_path)
     with pytest.raises(ValueError, match="does not exist"):
         validate_crypto(tmp_path / "missing")

@@ -15,9 +15,8 @@ import pytest
 from mcp import Client
 
 from evaluators.contract import Case
-from evaluators.fundamentals import DATASET
-from evaluators.fundamentals.dataset import TEMPLATES
-from evaluators.professional import DATASET as PROFESSIONAL
+from evaluators.fundamentals.dataset import DATASET, TEMPLATES
+from evaluators.professional.dataset import DATASET as PROFESSIONAL
 from mcp_servers import caller, edgar, yfinance
 from mcp_servers.access import Grant
 

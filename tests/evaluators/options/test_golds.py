@@ -12,8 +12,8 @@ import QuantLib as ql
 from scipy.integrate import quad
 from scipy.stats import lognorm, norm
 
-from evaluators.options import DATASET
 from evaluators.options.bank import PUBLISHED, TEMPLATES
+from evaluators.options.dataset import DATASET
 
 Z95 = 1.6448536269514722
 

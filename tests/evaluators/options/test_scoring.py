@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluators.options import DATASET
 from evaluators.options.bank import TEMPLATES, sound
 from evaluators.options.chain import Holding
+from evaluators.options.dataset import DATASET
 from evaluators.options.problem import RELATIVE_TOLERANCE
 from evaluators.options.scoring import combine, judge
 from evaluators.options.tasks.collar import Collar

@@ -98,7 +98,7 @@ def test_a_missing_file_says_where_to_get_it_and_that_nothing_is_shipped() -> No
         PRBENCH.draw(seed=1, count=1, options={"hf_dataset": "scale-ai/prbench"})
     with pytest.raises(ValueError, match="there is nothing at 'no/such/file'"):
         PRBENCH.data_hash({"path": "no/such/file"})
-    with pytest.raises(ValueError, match="unknown option 'langs'"):
+    with pytest.raises(ValueError, match="langs: unknown key; known: type, limit"):
         PRBENCH.draw(seed=1, count=1, options={"langs": ["en"]})
 
 
@@ -170,7 +170,8 @@ NULL = (
 
 @pytest.mark.shared_data
 def test_the_null_family_scores_at_most_1(shared_data: Path, truthful_judge) -> None:
-    cases = drawn(shared_data / "prbench", **truthful_judge.options)[:2]
+    judged = PRBENCH.judged_by(truthful_judge.settings)
+    cases = judged.draw(seed=1, count=2, options={"path": str(shared_data / "prbench")})
     scores = []
     for case in cases:
         question = case.open().opening()

@@ -13,8 +13,8 @@ import pytest
 from mcp import Client
 
 from evaluators.contract import Case
-from evaluators.professional import DATASET
 from evaluators.professional.assignments import paper_trading
+from evaluators.professional.dataset import DATASET
 from mcp_servers import caller, trading, yfinance
 from mcp_servers.access import Grant
 from mcp_servers.trading import account

@@ -18,8 +18,7 @@ from scipy.stats import norm
 
 from evaluators.answers import StatedNumber, read_number
 from evaluators.contract import Case, Score
-from evaluators.professional import DATASET
-from evaluators.professional.dataset import TEMPLATES
+from evaluators.professional.dataset import DATASET, TEMPLATES
 from evaluators.professional.deliverables import read_deliverables
 from evaluators.professional.marks import DIMENSIONS, Mark, gate, total, verdict
 from lake import sample

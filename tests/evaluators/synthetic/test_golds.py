@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import QuantLib as ql
 
-from evaluators.synthetic import DATASET
 from evaluators.synthetic.bank import BANK, MOVED, PUBLISHED
+from evaluators.synthetic.dataset import DATASET
 from evaluators.synthetic.template import close
 
 Values = dict[str, float]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators.synthetic import DATASET
 from evaluators.synthetic.bank import BANK
+from evaluators.synthetic.dataset import DATASET
 
 KEYWORDS = (
     "Methodology: discounted cash flow, net present value, arbitrage-free replication, put-call parity, duration "
