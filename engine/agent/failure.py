@@ -11,9 +11,6 @@ FailureKind: TypeAlias = Literal[
     "unreachable", "provider_unavailable", "timeout", "protocol", "too_large", "rejected", "agent_error"
 ]
 
-BROKEN = ("agent_error", "agent_unavailable")
-"""States of a task whose conversation the agent's side broke: it failed, or nobody was there. Both count 0."""
-
 
 def printable(text: str) -> str:
     """Return foreign text as it may be stored and shown: no lone surrogates, no control or escape characters."""

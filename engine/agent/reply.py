@@ -17,6 +17,7 @@ from engine.agent import dialect as agent_dialect
 from engine.agent.dialect import Event, Usage
 from engine.agent.failure import AgentFailure, FailureKind, printable
 from engine.agent.reply_parts import DataPart, Part, TextPart, UnreadPart, short
+from engine.record import Turn
 from evaluators.answers.statement import ANSWER_KEYS
 from evaluators.answers.typed_json import embedded_objects
 
@@ -236,7 +237,7 @@ def _quoted(text: str) -> str:
     return repr(short(" ".join(text.split()), 80)) if text.strip() else "(without a word)"
 
 
-def with_notes(reason: str, transcript: Iterable[dict[str, Any]]) -> str:
+def with_notes(reason: str, transcript: Iterable[Turn]) -> str:
     """Return the reason of a task that did not pass with what of the agent's replies was not read.
 
     Equal notes are told once, with their number; of different ones the first three.

@@ -6,11 +6,11 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from engine import spending
 from engine.comparison.pair import LEVEL, common, mean_difference, overall
 from engine.comparison.played import Played
+from engine.record import TaskRecord
 from engine.report import results
 from engine.scoring.score import OverallScore, samples_of, summarize
 from engine.scoring.statistics import Estimate, clustered_mean, holm
@@ -95,11 +95,11 @@ def _difference(first: Sequence[Played], second: Sequence[Played]) -> tuple[floa
     return None if found.p_value is None else (found.difference, found.p_value)
 
 
-def _scored(runs: Sequence[Played]) -> list[dict[str, Any]]:
+def _scored(runs: Sequence[Played]) -> list[TaskRecord]:
     return [record for run in runs for record in run.scored]
 
 
-def _by_section(first: Sequence[dict[str, Any]], second: Sequence[dict[str, Any]]) -> dict[Section, Estimate]:
+def _by_section(first: Sequence[TaskRecord], second: Sequence[TaskRecord]) -> dict[Section, Estimate]:
     """Return the difference in each section that both agents have.
 
     It is paired where all tasks of one of them are tasks of the other, too, and else between the means (Welch): a few
@@ -150,10 +150,9 @@ def _standing(runs: Sequence[Played], *, rank: tuple[int, int] | None) -> Standi
         rank=rank,
         cost_usd=spent["cost_usd"],
         tokens=sum(
-            attempt["usage"].get(name, 0)
+            attempt["usage"]["input_tokens"] + attempt["usage"]["output_tokens"]
             for record in records
             for attempt in results.attempts_of(record)
-            for name in ("input_tokens", "output_tokens")
         ),
         seconds=round(math.fsum(record["seconds"] for record in records), 1),
         lookahead_attempts=sum(record["lookahead_attempts"] for record in records),

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from engine.comparison.played import Played
 from engine.errors import ConfigError
+from engine.record import TaskRecord
 from engine.scoring.score import redistribute, samples_of
 from engine.scoring.statistics import (
     ROUNDING,
@@ -33,8 +34,8 @@ LEVEL = 0.05
 class Pair(NamedTuple):
     """A task that both runs played and that has a score in both."""
 
-    first: dict[str, Any]
-    second: dict[str, Any]
+    first: TaskRecord
+    second: TaskRecord
 
     @property
     def difference(self) -> float:
@@ -146,15 +147,15 @@ def _hash_of_dataset(run: Played) -> dict[str, set[str]]:
     return found
 
 
-def common(first: Sequence[dict[str, Any]], second: Sequence[dict[str, Any]]) -> list[Pair]:
+def common(first: Sequence[TaskRecord], second: Sequence[TaskRecord]) -> list[Pair]:
     """Return the tasks that stand in both lists, each as often as in both; a market drawn afresh is another task."""
-    waiting: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    waiting: dict[tuple[str, int], list[TaskRecord]] = {}
     for record in second:
         waiting.setdefault(_identity(record), []).append(record)
     return [Pair(record, same.pop(0)) for record in first if (same := waiting.get(_identity(record)))]
 
 
-def _identity(record: Mapping[str, Any]) -> tuple[str, int]:
+def _identity(record: TaskRecord) -> tuple[str, int]:
     return record["task_id"], record.get("draw", 1)
 
 

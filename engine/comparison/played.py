@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import ConfigError
+from engine.record import UNSCORED, TaskRecord
 from engine.report import results
-from engine.scoring.score import UNSCORED
 from engine.storage.run_folder import LEDGER, MANIFEST
 from engine.storage.store import Store, digest
 from evaluators.contract import Section
@@ -52,7 +52,7 @@ class Played:
     benchmark: str
     weights: Mapping[Section, float]
     data_hashes: Mapping[str, str]
-    records: list[dict[str, Any]]
+    records: list[TaskRecord]
     alias: str = ""
 
     @property
@@ -61,7 +61,7 @@ class Played:
         return self.alias or self.agent
 
     @property
-    def scored(self) -> list[dict[str, Any]]:
+    def scored(self) -> list[TaskRecord]:
         """The records that have a score."""
         return [record for record in self.records if record["state"] not in UNSCORED]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from engine import __version__, tool_times
-from engine.agent.failure import BROKEN
+from engine.record import BROKEN, JUDGED, UNSCORED, Attempt, State, TaskRecord
 from engine.report.remarks import cost, points, remarks
-from engine.scoring.score import UNSCORED, OverallScore, SectionScore, clip, summarize
+from engine.scoring.score import OverallScore, SectionScore, clip, summarize
 from engine.spending import is_known, total
 from engine.storage.store import Store
 from evaluators.contract import SECTIONS, Section
@@ -18,11 +18,11 @@ from mcp_servers.catalog import SERVERS
 SCHEMA_VERSION = "2.0"
 
 
-ATTEMPT_FIELDS = ("state", "reason", "retry", "usage", "draw", "server_deaths")
+ATTEMPT_FIELDS = tuple(Attempt.__annotations__)
 """What is told of an attempt that is not the task's result."""
 
 
-def all_records(store: Store) -> list[dict[str, Any]]:
+def all_records(store: Store) -> list[TaskRecord]:
     """Return one record per task of the run's plan: its result, its latest harness failure, or ``not_run``.
 
     Where a task has more attempts than that one, ``former`` tells of each how it ended, whether it was a retry on
@@ -31,20 +31,26 @@ def all_records(store: Store) -> list[dict[str, Any]]:
     finished = {record["task_id"]: record for record in store.records()}
     failed = {record["task_id"]: record for record in store.last_infrastructure_failures().values()}
     former = store.former_attempts()
-    rows = []
+    rows: list[TaskRecord] = []
     for task in store.manifest()["tasks"]:
         task_id = task["task_id"]
         row = finished.get(task_id) or failed.get(task_id) or _not_run(task)
         others = former.get(task_id, [])[: None if task_id in finished else -1]
-        told = [{name: other[name] for name in ATTEMPT_FIELDS if name in other} for other in others]
+        told = [
+            cast(Attempt, {name: value for name, value in other.items() if name in ATTEMPT_FIELDS}) for other in others
+        ]
         rows.append(row | {"former": told} if told else row)
     return rows
 
 
-def _not_run(task: dict[str, Any]) -> dict[str, Any]:
+def _not_run(task: dict[str, Any]) -> TaskRecord:
     return {
-        **{name: task[name] for name in ("task_id", "section", "dataset", "category", "family")},
-        "state": "not_run",
+        "task_id": task["task_id"],
+        "section": task["section"],
+        "dataset": task["dataset"],
+        "category": task["category"],
+        "family": task["family"],
+        "state": State.NOT_RUN,
         "reason": "the run ended before this task; traderbench resume plays it",
         "value": 0.0,
         "passed": False,
@@ -67,7 +73,7 @@ def weights_of(manifest: dict[str, Any]) -> dict[Section, float]:
     return {section: given.get(section, 0.0) for section in SECTIONS}
 
 
-def summary(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def summary(manifest: dict[str, Any], records: Sequence[TaskRecord]) -> dict[str, Any]:
     """Return the run's numbers, as ``traderbench run --json`` prints them.
 
     A task's ``score`` is cut to 0-100 and ``value`` is not: section scores are means of the values, cut at the end.
@@ -103,7 +109,7 @@ def summary(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict
         "slow_tools": tool_times.slow_tasks(records, tool_limit_s(manifest)),
         "lookahead_attempts": sum(record["lookahead_attempts"] for record in records),
         "unscored": overall.total - overall.n,
-        "not_run": sum(record["state"] == "not_run" for record in records),
+        "not_run": sum(record["state"] == State.NOT_RUN for record in records),
         "errors": {state: sum(record["state"] == state for record in records) for state in BROKEN},
         "server_deaths": sum("server_deaths" in row for record in records for row in attempts_of(record)),
         "repeated": sum(_is_repeated(record) for record in records),
@@ -123,7 +129,7 @@ def model_settings(manifest: dict[str, Any]) -> dict[str, Any] | None:
     return settings and {name: value for name, value in settings.items() if name != "base_url"}
 
 
-def _attempts(record: dict[str, Any]) -> dict[str, Any]:
+def _attempts(record: TaskRecord) -> dict[str, Any]:
     """Return what a row says about how often a task was played, and what was missing."""
     return {
         "attempts": len(attempts_of(record)),
@@ -134,11 +140,11 @@ def _attempts(record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _is_repeated(record: dict[str, Any]) -> bool:
-    return any(row.get("state") == "infra_unavailable" for row in record.get("former", ()))
+def _is_repeated(record: TaskRecord) -> bool:
+    return any(row.get("state") == State.INFRA_UNAVAILABLE for row in record.get("former", ()))
 
 
-def attempts_of(record: dict[str, Any]) -> list[dict[str, Any]]:
+def attempts_of(record: TaskRecord) -> list[Attempt | TaskRecord]:
     """Return every attempt at a task, each with ``usage`` and whether it was a ``retry`` on request."""
     return [*record.get("former", []), record]
 
@@ -167,7 +173,7 @@ def _numbers(score: OverallScore | SectionScore) -> dict[str, Any]:
     }
 
 
-def tool_calls_per_server(records: Sequence[dict[str, Any]]) -> dict[str, int]:
+def tool_calls_per_server(records: Sequence[TaskRecord]) -> dict[str, int]:
     """Return how often the agent called each MCP server, every server named."""
     counts = dict.fromkeys(SERVERS, 0)
     for record in records:
@@ -176,13 +182,13 @@ def tool_calls_per_server(records: Sequence[dict[str, Any]]) -> dict[str, int]:
     return counts
 
 
-def agentbeats(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def agentbeats(manifest: dict[str, Any], records: Sequence[TaskRecord]) -> dict[str, Any]:
     """Return ``results.json``: the AgentBeats result (schema 2.0) with our summary beside it.
 
     Every field is always present, null where it has no value, so that the files of several runs stack into one table.
     """
     overall, sections = summarize(records, weights_of(manifest))
-    scored = [record for record in records if record["state"] in ("passed", "failed")]
+    scored = [record for record in records if record["state"] in JUDGED]
     return {
         "schema_version": SCHEMA_VERSION,
         "benchmark": "TraderBench",
@@ -204,7 +210,7 @@ def agentbeats(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> d
     }
 
 
-def _agentbeats_section(score: SectionScore | None, records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _agentbeats_section(score: SectionScore | None, records: Sequence[TaskRecord]) -> dict[str, Any]:
     if score is None:
         names = ("score", "weight", "weighted_contribution", "accuracy", "sub_scores", "se", "ci95")
         return dict.fromkeys(names) | {"datasets": [], "task_count": 0}
@@ -221,7 +227,7 @@ def _agentbeats_section(score: SectionScore | None, records: Sequence[dict[str, 
     }
 
 
-def mean_parts(records: Sequence[dict[str, Any]]) -> dict[str, float]:
+def mean_parts(records: Sequence[TaskRecord]) -> dict[str, float]:
     """Return the mean of each score dimension over the scored tasks; an agent's failure counts 0 in all of them."""
     scored = [record for record in records if record["state"] not in UNSCORED]
     names = sorted({name for record in scored for name in record["parts"]})
@@ -233,7 +239,7 @@ def mean_parts(records: Sequence[dict[str, Any]]) -> dict[str, float]:
     }
 
 
-def _row(record: dict[str, Any]) -> dict[str, Any]:
+def _row(record: TaskRecord) -> dict[str, Any]:
     return {
         "task_id": record["task_id"],
         "section": record["section"],

@@ -10,6 +10,7 @@ from engine.agent.oracle import Oracle
 from engine.config import RunConfig
 from engine.plan import build
 from engine.plan.build import Plan
+from engine.record import TaskRecord
 from engine.run.execute import execute, unavailable
 from engine.run.tool_access import ToolAccess
 from mcp_servers.secrecy import deny_inspection
@@ -21,7 +22,7 @@ RETURN_POLL_S, RETURN_TIMEOUT_S = 0.5, 60.0
 class Backend(Protocol):
     """Executes one attempt of one cell."""
 
-    async def execute(self, position: int, attempt: int, draw: int) -> dict[str, Any]:
+    async def execute(self, position: int, attempt: int, draw: int) -> TaskRecord:
         """Play the cell at ``position`` on its ``draw``-th draw and return its record."""
         ...
 
@@ -37,7 +38,7 @@ class SerialBackend:
         self._plan, self._run_id, self._agent, self._tools = made, run_id, agent, tools
         self._limits = build.limits(made.config)
 
-    async def execute(self, position: int, attempt: int, draw: int) -> dict[str, Any]:
+    async def execute(self, position: int, attempt: int, draw: int) -> TaskRecord:
         """Play the cell."""
         cell, tools = self._plan.cell_at(position), self._tools
         case = cell.case if draw == 1 else await asyncio.to_thread(cell.case.drawn, draw)
@@ -83,7 +84,7 @@ class RayBackend:
         self._lost: set[int] = set()
         self._returning: set[asyncio.Task[None]] = set()
 
-    async def execute(self, position: int, attempt: int, draw: int) -> dict[str, Any]:
+    async def execute(self, position: int, attempt: int, draw: int) -> TaskRecord:
         """Play the cell on the next worker; a lost worker is a failure of the harness.
 
         A worker that was lost gets nothing until it answers again: with its node several are gone at once, and the
@@ -93,7 +94,7 @@ class RayBackend:
 
         place = await self._place()
         try:
-            record: dict[str, Any] = await self._actors[place].execute.remote(position, attempt, draw)
+            record: TaskRecord = await self._actors[place].execute.remote(position, attempt, draw)
         except ray.exceptions.RayError as error:
             if place not in self._lost:
                 self._lost.add(place)
@@ -162,7 +163,7 @@ class Worker:
     async def is_there(self) -> None:
         """Answer, which is all that is asked."""
 
-    async def execute(self, position: int, attempt: int, draw: int) -> dict[str, Any]:
+    async def execute(self, position: int, attempt: int, draw: int) -> TaskRecord:
         """Play the cell in this worker."""
         async with self._connecting:
             if self._backend is None:
@@ -180,7 +181,7 @@ class Worker:
                 self._backend = SerialBackend(self._made, run_id=self._run_id, agent=agent, tools=self._tools)
         return await self._backend.execute(position, attempt, draw)
 
-    def _no_agent(self, position: int, reason: str) -> dict[str, Any]:
+    def _no_agent(self, position: int, reason: str) -> TaskRecord:
         return unavailable(self._made.cell_at(position).case.task, reason, whose="agent")
 
 

@@ -21,6 +21,7 @@ from engine.machine import interrupts
 from engine.plan import build
 from engine.plan.build import Cell, Plan
 from engine.plan.date_order import DateOrder, is_dated
+from engine.record import State, TaskRecord
 from engine.report import results
 from engine.run import budget, services
 from engine.run.backends import Backend, RayBackend, SerialBackend, WorkerLost
@@ -271,7 +272,7 @@ async def _play_and_report(
     spending = _budget(made.config.limits.max_cost_usd, store)
     gate = Gate(made.config.limits, spending)
 
-    def keep(cell: Cell, record: dict[str, Any]) -> None:
+    def keep(cell: Cell, record: TaskRecord) -> None:
         over = retried.get(cell.key)
         marked = record if over is None else record | {"retry": True}
         store.commit(key=cell.key, position=cell.position, record=marked, over=over)
@@ -300,7 +301,7 @@ def finish(store: Store, stop: TraderBenchError | None = None) -> dict[str, Any]
     status = 0 if found["complete"] else RunIncomplete.exit_status
     status = stop.exit_status if stop else status
     spent = _budget(found["budget_usd"], store).exhausted()
-    way_on = _way_on(store, spent or stop, retry=found["errors"]["agent_unavailable"] > 0)
+    way_on = _way_on(store, spent or stop, retry=found["errors"][State.AGENT_UNAVAILABLE] > 0)
     ended = {"stopped": str(stop) if stop else None, "go_on": way_on if status else None, "exit_status": status}
     return found | {"folder": str(store.folder)} | ended
 
@@ -342,7 +343,7 @@ def _backend(made: Plan, setup: Setup) -> Iterator[Backend]:
 async def _play(
     order: DateOrder,
     backend: Backend,
-    keep: Callable[[Cell, dict[str, Any]], None],
+    keep: Callable[[Cell, TaskRecord], None],
     draws: Mapping[str, int],
     gate: Gate,
     config: RunConfig,
@@ -361,7 +362,7 @@ async def _play(
                 if cell is None:
                     return False
 
-                def keep_marked(cell: Cell, record: dict[str, Any]) -> None:
+                def keep_marked(cell: Cell, record: TaskRecord) -> None:
                     later = order.is_after_later_data(cell.case.task)
                     keep(cell, record | {"after_later_data": True} if later else record)
 
@@ -383,23 +384,23 @@ async def _play(
 
 
 async def _attempt(
-    cell: Cell, backend: Backend, keep: Callable[[Cell, dict[str, Any]], None], *, retries: int, draw: int
-) -> dict[str, Any]:
+    cell: Cell, backend: Backend, keep: Callable[[Cell, TaskRecord], None], *, retries: int, draw: int
+) -> TaskRecord:
     """Play one cell; a failure of the harness is tried again, a failure of the agent is not.
 
     A conversation that the agent has answered, or that may have been, is never repeated on the same draw: who has seen
     a market knows how it goes on. Where only the judge was missing the conversation stands, and ``traderbench rescore``
     judges it later.
     """
-    record: dict[str, Any] = {}
-    for attempt in range(1, retries + 2):
+    attempt = 0
+    while True:
+        attempt += 1
         try:
             record = await backend.execute(cell.position, attempt, draw)
         except WorkerLost as error:
             reason = f"harness failure: a worker was lost: {error}"
             record = unavailable(cell.case.task, reason) | {"draw": draw, "lost": True}
         keep(cell, record)
-        if record["state"] != "infra_unavailable" or record.get("unjudged"):
-            break
+        if attempt > retries or record["state"] != State.INFRA_UNAVAILABLE or record.get("unjudged"):
+            return record
         draw += was_seen(record)
-    return record

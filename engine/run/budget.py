@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from engine import spending
 from engine.agent.model_settings import ModelSettings
 from engine.config import LimitsConfig
 from engine.errors import ConfigError, RunIncomplete
+from engine.record import Spent
 
 
 class BudgetSpent(RunIncomplete):
@@ -22,12 +22,12 @@ class Budget:
     a task beside others only where the dearest one so far would still fit for each of them.
     """
 
-    def __init__(self, limit_usd: float | None, *, spent: Iterable[Mapping[str, Any]] = ()) -> None:
+    def __init__(self, limit_usd: float | None, *, spent: Iterable[Spent] = ()) -> None:
         self._limit_usd = limit_usd
         self._spent_usd = sum(usage["cost_usd"] for usage in spent)
         self._dearest_usd: float | None = None
 
-    def add(self, usage: Mapping[str, Any]) -> None:
+    def add(self, usage: Spent) -> None:
         """Count what one attempt cost."""
         self._spent_usd += usage["cost_usd"]
         self._dearest_usd = max(self._dearest_usd or 0.0, usage["cost_usd"])

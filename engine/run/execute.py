@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from engine import tool_times
 from engine.agent.client import Agent, AgentFailure, Conversation, Insider, Reply, Usage
-from engine.agent.failure import BROKEN
 from engine.agent.reply import with_notes
+from engine.record import BROKEN, VERSION, State, TaskRecord, Turn
 from engine.run.tool_access import ServersDown, ToolAccess
 from engine.spending import Spending
 from evaluators.answers.statement import MAX_CHARS
@@ -49,19 +49,20 @@ class LimitMet(Exception):
 class _Course:
     """What happened so far in one conversation."""
 
-    transcript: list[dict[str, Any]]
+    transcript: list[Turn]
     started: float
     spending: Spending = field(default_factory=Spending)
 
 
-def unavailable(task: Task, reason: str, *, whose: Literal["infra", "agent"] = "infra") -> dict[str, Any]:
+def unavailable(task: Task, reason: str, *, whose: Literal["infra", "agent"] = "infra") -> TaskRecord:
     """Return the record of an attempt that the harness could not carry out, or that found no agent."""
-    return _record(task, _Course([], time.monotonic()), f"{whose}_unavailable", reason)
+    state = State.INFRA_UNAVAILABLE if whose == "infra" else State.AGENT_UNAVAILABLE
+    return _record(task, _Course([], time.monotonic()), state, reason)
 
 
 async def execute(
     case: Case, *, public_id: str, grant: Grant, agent: Agent, tools: ToolAccess, limits: Limits
-) -> dict[str, Any]:
+) -> TaskRecord:
     """Play ``case`` with ``agent`` and return its record (JSON).
 
     The record's ``state`` is ``passed`` or ``failed`` for a finished conversation, ``agent_error`` for one that the
@@ -79,18 +80,18 @@ async def execute(
     missing = [name for name in task.servers if name not in tools.base_urls]
     if missing:
         why = "; ".join(f"{name}: {tools.unavailable.get(name, 'not started')}" for name in missing)
-        return _record(task, course, "infra_unavailable", f"tool server not available: {why}")
+        return _record(task, course, State.INFRA_UNAVAILABLE, f"tool server not available: {why}")
     try:
         offered = () if case.afresh else tools.offered(task.servers)
         boots = await tools.ready(task.servers, offered)
     except ServersDown as error:
-        return _record(task, course, "infra_unavailable", f"tool server not available: {error}")
+        return _record(task, course, State.INFRA_UNAVAILABLE, f"tool server not available: {error}")
     course.started = time.monotonic()
     broken = await _talk(case, course, public_id, grant, agent, tools, limits)
     calls, unread = await tools.finish(grant, boots)
     if deaths := await tools.died(boots):
         reason = f"tool server died or hung during the task: {', '.join(deaths)}"
-        return _record(task, course, "infra_unavailable", reason, calls=calls) | {"server_deaths": deaths}
+        return _record(task, course, State.INFRA_UNAVAILABLE, reason, calls=calls) | {"server_deaths": deaths}
     record = await _judge(task, course, calls, limits, broken)
     if slow := tool_times.slow_calls(calls, limits.tool_time_s):
         record |= {"slow_tool_calls": slow}
@@ -102,7 +103,7 @@ class _Ending:
     """How a conversation ended: the session as it is then, and what broke it."""
 
     session: Session
-    state: str = ""
+    state: State | None = None
     reason: str = ""
 
 
@@ -115,11 +116,13 @@ async def _talk(
     try:
         await _converse(session, conversation, course, _extra_fields(case.task, public_id, grant, tools), limits)
     except AgentFailure as error:
-        return _Ending(session, "agent_unavailable" if error.unavailable else "agent_error", f"{error.kind}: {error}")
+        return _Ending(
+            session, State.AGENT_UNAVAILABLE if error.unavailable else State.AGENT_ERROR, f"{error.kind}: {error}"
+        )
     except LimitMet as error:
-        return _Ending(session, "agent_error", f"limit: {error}")
+        return _Ending(session, State.AGENT_ERROR, f"limit: {error}")
     except Exception as error:
-        return _Ending(session, "infra_unavailable", f"harness failure: {type(error).__name__}: {error}")
+        return _Ending(session, State.INFRA_UNAVAILABLE, f"harness failure: {type(error).__name__}: {error}")
     finally:
         await conversation.close()
     return _Ending(session)
@@ -158,7 +161,8 @@ async def _converse(
         kept_chars += len(said)
         if kept_chars > KEPT_CHARS_A_TASK:
             raise LimitMet(f"{KEPT_CHARS_A_TASK} characters in one task")
-        course.transcript.append({"role": "agent", "text": said, **({"notes": notes} if notes else {})})
+        turn: Turn = {"role": "agent", "text": said}
+        course.transcript.append(turn | {"notes": notes} if notes else turn)
         _check_spending(course.spending, limits)
         message = await asyncio.to_thread(session.reply, said)
         if message is not None:
@@ -184,31 +188,32 @@ def _check_spending(spending: Spending, limits: Limits) -> None:
 
 async def _judge(
     task: Task, course: _Course, calls: list[dict[str, Any]], limits: Limits, ending: _Ending
-) -> dict[str, Any]:
+) -> TaskRecord:
     """Score what was said and add what was called."""
     state, failure = ending.state, ending.reason
-    if state == "infra_unavailable":
+    if state == State.INFRA_UNAVAILABLE:
         return _record(task, course, state, failure, calls=calls)
     if not failure and len(calls) > limits.max_tool_calls:
-        state, failure = "agent_error", f"limit: more than {limits.max_tool_calls} tool calls"
+        state, failure = State.AGENT_ERROR, f"limit: more than {limits.max_tool_calls} tool calls"
     try:
         score = await asyncio.to_thread(ending.session.score)
     except JudgeUnavailable as error:
         if not failure:
-            return _record(task, course, "infra_unavailable", f"not judged: {error}", calls=calls) | {"unjudged": True}
+            reason = f"not judged: {error}"
+            return _record(task, course, State.INFRA_UNAVAILABLE, reason, calls=calls) | {"unjudged": True}
         score = Score(0.0, False)
     except Exception as error:
         reason = f"harness failure: {type(error).__name__}: {error}"
-        return _record(task, course, "infra_unavailable", reason, calls=calls)
-    if failure:
+        return _record(task, course, State.INFRA_UNAVAILABLE, reason, calls=calls)
+    if state is not None:
         return _record(task, course, state, failure, failed_score(score, failure), calls)
     state, reason = _verdict(score, course.transcript)
     return _record(task, course, state, reason, score, calls)
 
 
-def _verdict(score: Score, transcript: list[dict[str, Any]]) -> tuple[str, str]:
+def _verdict(score: Score, transcript: list[Turn]) -> tuple[State, str]:
     """Return state and reason of a conversation that was judged."""
-    return ("passed", score.reason) if score.passed else ("failed", with_notes(score.reason, transcript))
+    return (State.PASSED, score.reason) if score.passed else (State.FAILED, with_notes(score.reason, transcript))
 
 
 def failed_score(score: Score, reason: str) -> Score:
@@ -219,13 +224,14 @@ def failed_score(score: Score, reason: str) -> Score:
 def _record(
     task: Task,
     course: _Course,
-    state: str,
+    state: State,
     reason: str,
     score: Score | None = None,
     calls: list[dict[str, Any]] | None = None,
-) -> dict[str, Any]:
+) -> TaskRecord:
     """Return the stored form of a finished attempt."""
     return {
+        "version": VERSION,
         "task_id": task.task_id,
         "section": task.section,
         "dataset": task.dataset,
@@ -248,12 +254,12 @@ def _record(
     }
 
 
-def replay(case: Case, record: dict[str, Any]) -> dict[str, Any]:
+def replay(case: Case, record: TaskRecord) -> TaskRecord:
     """Score a stored transcript again, without the agent: the same replies through a fresh session.
 
     A judge's stored verdicts are used again; what it was not asked yet, it is asked now.
     """
-    if record["state"] == "infra_unavailable" and not record.get("unjudged"):
+    if record["state"] == State.INFRA_UNAVAILABLE and not record.get("unjudged"):
         return record
     session = case.open()
     session.recall(record["details"])
@@ -265,14 +271,15 @@ def replay(case: Case, record: dict[str, Any]) -> dict[str, Any]:
         score = session.score()
     except JudgeUnavailable as error:
         if record["state"] not in BROKEN:
-            return record | {"state": "infra_unavailable", "reason": f"not judged: {error}", "unjudged": True}
+            return record | {"state": State.INFRA_UNAVAILABLE, "reason": f"not judged: {error}", "unjudged": True}
         score = Score(0.0, False)
     if record["state"] in BROKEN:
         score = failed_score(score, record["reason"])
         state, reason = record["state"], record["reason"]
     else:
         state, reason = _verdict(score, record["transcript"])
-    judged = {name: value for name, value in record.items() if name != "unjudged"}
+    judged = record.copy()
+    judged.pop("unjudged", None)
     return judged | {
         "state": state,
         "reason": reason,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from engine.errors import ConfigError
+from engine.record import TaskRecord
 from engine.run import batch
 from engine.storage import run_folder
 from engine.storage.store import Store, digest
@@ -149,7 +150,7 @@ def _copy(stores: Sequence[Store], merged: Store) -> None:
     """Commit every attempt of the shards, marked where another shard's tools had served later data."""
     dated = [{task["key"] for task in store.manifest()["tasks"] if task["dated"]} for store in stores]
     moments = [
-        Moment(number, record["as_of"], commit.at - record["seconds"], commit.at)
+        Moment(number, _date(record), commit.at - record["seconds"], commit.at)
         for number, store in enumerate(stores)
         for commit, record in store.history()
         if commit.key in dated[number]
@@ -157,12 +158,17 @@ def _copy(stores: Sequence[Store], merged: Store) -> None:
     names: dict[str, str] = {}
     for number, store in enumerate(stores):
         for commit, record in store.history():
-            own = Moment(number, record["as_of"], commit.at - record["seconds"], commit.at)
+            own = Moment(number, _date(record), commit.at - record["seconds"], commit.at)
             if commit.key in dated[number] and any(_is_later_elsewhere(other, own) for other in moments):
                 record = record | {"after_later_data": True}
             names[commit.blob] = digest(record)
             over = None if commit.over is None else names[commit.over]
             merged.commit(key=commit.key, position=commit.position, record=record, over=over, at=commit.at)
+
+
+def _date(record: TaskRecord) -> str:
+    """Return the date of a stored record, which always has one."""
+    return record["as_of"] or ""
 
 
 def _is_later_elsewhere(other: Moment, own: Moment) -> bool:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
-from engine.agent.failure import BROKEN
 from engine.config import LimitsConfig
 from engine.errors import AgentUnreachable, RunIncomplete, TraderBenchError
+from engine.record import BROKEN, State, TaskRecord
 from engine.run.budget import Budget
 
 GONE_IN_A_ROW = 3
@@ -26,12 +25,12 @@ class Watch:
         self._finished = self._broken = self._away = self._away_in_a_row = 0
         self._last_reason = ""
 
-    def see(self, record: Mapping[str, Any]) -> TraderBenchError | None:
+    def see(self, record: TaskRecord) -> TraderBenchError | None:
         """Count one ended task; return why the run has to stop, if it has to."""
         state = record["state"]
-        if state == "infra_unavailable":
+        if state == State.INFRA_UNAVAILABLE:
             return None
-        away = state == "agent_unavailable"
+        away = state == State.AGENT_UNAVAILABLE
         self._finished += 1
         self._broken += state in BROKEN
         self._away += away
@@ -89,7 +88,7 @@ class Gate:
                 self._under_way -= admitted
                 self._changed.notify_all()
 
-    def see(self, record: Mapping[str, Any]) -> None:
+    def see(self, record: TaskRecord) -> None:
         """Count one ended task."""
         self.stop = self.stop or self._watch.see(record)
 

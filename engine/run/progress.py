@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol, TextIO
 
+from engine.record import State, TaskRecord
 from engine.report.remarks import points, tasks
 from engine.spending import in_words, is_known
 
@@ -14,7 +15,7 @@ from engine.spending import in_words, is_known
 class Progress(Protocol):
     """Told about each finished task."""
 
-    def start(self, total: int, finished: Sequence[Mapping[str, Any]]) -> None:
+    def start(self, total: int, finished: Sequence[TaskRecord]) -> None:
         """Begin with ``total`` tasks, of which those of the records ``finished`` were played before."""
         ...
 
@@ -22,7 +23,7 @@ class Progress(Protocol):
         """Say what is being done outside the tasks (starting servers, drawing tasks)."""
         ...
 
-    def advance(self, record: dict[str, Any]) -> None:
+    def advance(self, record: TaskRecord) -> None:
         """Count one finished task."""
         ...
 
@@ -34,13 +35,13 @@ class Progress(Protocol):
 class Silent:
     """No display, for tests and for use as a library."""
 
-    def start(self, total: int, finished: Sequence[Mapping[str, Any]]) -> None:
+    def start(self, total: int, finished: Sequence[TaskRecord]) -> None:
         """Show nothing."""
 
     def stage(self, text: str) -> None:
         """Show nothing."""
 
-    def advance(self, record: dict[str, Any]) -> None:
+    def advance(self, record: TaskRecord) -> None:
         """Show nothing."""
 
     def stop(self) -> None:
@@ -55,10 +56,10 @@ class _Counts:
         self.cost_usd = 0.0
         self.cost_known = True
 
-    def add(self, record: Mapping[str, Any]) -> None:
-        self.failures += record["state"] == "agent_error"
-        self.unavailable += record["state"] == "agent_unavailable"
-        self.infrastructure += record["state"] == "infra_unavailable"
+    def add(self, record: TaskRecord) -> None:
+        self.failures += record["state"] == State.AGENT_ERROR
+        self.unavailable += record["state"] == State.AGENT_UNAVAILABLE
+        self.infrastructure += record["state"] == State.INFRA_UNAVAILABLE
         self.cost_usd += record["usage"]["cost_usd"]
         self.cost_known = self.cost_known and is_known(record["usage"])
 
@@ -77,7 +78,7 @@ class Lines:
         self._total = self._done = 0
         self._begun = time.monotonic()
 
-    def start(self, total: int, finished: Sequence[Mapping[str, Any]]) -> None:
+    def start(self, total: int, finished: Sequence[TaskRecord]) -> None:
         """Say how many tasks there are."""
         self._total, self._done = total, len(finished)
         for record in finished:
@@ -89,7 +90,7 @@ class Lines:
         """Print the stage."""
         print(f"[{time.monotonic() - self._begun:6.1f} s] {text}", file=self._stream, flush=True)
 
-    def advance(self, record: dict[str, Any]) -> None:
+    def advance(self, record: TaskRecord) -> None:
         """Print the task's section, state and score."""
         self._done += 1
         self._counts.add(record)
@@ -124,7 +125,7 @@ class Bar:
         self._counts = _Counts()
         self._task: Any = None
 
-    def start(self, total: int, finished: Sequence[Mapping[str, Any]]) -> None:
+    def start(self, total: int, finished: Sequence[TaskRecord]) -> None:
         """Show the bar."""
         self._bar.start()
         for record in finished:
@@ -137,7 +138,7 @@ class Bar:
         """Print the stage above the bar."""
         self._console.print(f"[dim]{text}[/dim]")
 
-    def advance(self, record: dict[str, Any]) -> None:
+    def advance(self, record: TaskRecord) -> None:
         """Move the bar."""
         self._counts.add(record)
         self._bar.update(self._task, advance=1, section=record["section"], note=self._counts.text())

@@ -10,6 +10,7 @@ from engine import report
 from engine.config import parse
 from engine.errors import ConfigError
 from engine.plan import build
+from engine.record import State, TaskRecord
 from engine.report import results
 from engine.run.execute import replay
 from engine.storage import run_folder
@@ -36,7 +37,7 @@ def rescore(folder: Path) -> dict[str, Any]:
         lost = [record["task_id"] for record in stored if record["task_id"] not in cases]
         if lost:
             raise ConfigError(f"task {lost[0]!r} is drawn no more by this version: it cannot be scored again")
-        played = [record for record in stored if record["state"] != "not_run"]
+        played = [record for record in stored if record["state"] != State.NOT_RUN]
         fresh = {record["task_id"]: replay(_as_played(cases, record), record) for record in played}
         records = [fresh.get(record["task_id"], record) for record in stored]
         with run_folder.writing(folder, f"mend that, then: traderbench rescore {folder}"):
@@ -49,6 +50,6 @@ def rescore(folder: Path) -> dict[str, Any]:
     return results.summary(manifest, records) | {"changed": changed}
 
 
-def _as_played(cases: Mapping[str, Case], record: Mapping[str, Any]) -> Case:
+def _as_played(cases: Mapping[str, Case], record: TaskRecord) -> Case:
     """Return the case on the draw that the record's conversation was about."""
     return cases[record["task_id"]].drawn(record.get("draw", 1))

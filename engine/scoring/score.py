@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from engine.record import JUDGED, UNSCORED, TaskRecord
 from engine.scoring import intervals
 from engine.scoring.intervals import Part, Span
 from engine.scoring.statistics import Sample, clustered_mean
 from evaluators.contract import SECTIONS, Section
 
 FULL_MARKS = 100.0
-UNSCORED = ("infra_unavailable", "not_run")
-"""States of a task that has no score because of the harness, not of the agent."""
 AROUND_ZERO: frozenset[Section] = frozenset({"crypto_trading"})
 """Sections whose values are skill around zero, without a lower bound; all others lie in [0, 100]."""
 
@@ -96,7 +95,7 @@ def overall_value(sections: Mapping[Section, float], weights: Mapping[Section, f
 
 
 def summarize(
-    records: Sequence[Mapping[str, Any]], weights: Mapping[Section, float]
+    records: Sequence[TaskRecord], weights: Mapping[Section, float]
 ) -> tuple[OverallScore, dict[Section, SectionScore]]:
     """Return the overall score and the section scores of a run's task records."""
     groups = {section: [r for r in records if r["section"] == section] for section in SECTIONS}
@@ -145,23 +144,23 @@ def interval_of(section: Section, samples: Sequence[Sample]) -> Span | None:
     return intervals.bounded(samples, low=0.0, high=FULL_MARKS)
 
 
-def samples_of(record: Mapping[str, Any]) -> list[Sample]:
+def samples_of(record: TaskRecord) -> list[Sample]:
     """Return a task's observations: its own value, or the finer ones its evaluator recorded in ``details.samples``.
 
     Finer observations (the windows of a crypto task) weigh one task together, so the mean is the same; only the
     standard error sees that they are many.
     """
-    finer = record.get("details", {}).get("samples") if record["state"] in ("passed", "failed") else None
+    finer = record.get("details", {}).get("samples") if record["state"] in JUDGED else None
     if not finer:
         return [Sample(record["family"], record["value"])]
     return [Sample(item["family"], item["value"], 1.0 / len(finer)) for item in finer]
 
 
-def _is_scored(record: Mapping[str, Any]) -> bool:
+def _is_scored(record: TaskRecord) -> bool:
     return record["state"] not in UNSCORED
 
 
-def _section(section: Section, records: Sequence[Mapping[str, Any]], weight: float) -> SectionScore:
+def _section(section: Section, records: Sequence[TaskRecord], weight: float) -> SectionScore:
     scored = [record for record in records if _is_scored(record)]
     total = math.fsum(record["value"] for record in scored)
     samples = [sample for record in scored for sample in samples_of(record)]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from engine.errors import StoreCorrupt
+from engine.record import State
 from engine.storage import durable
 
 NAME = "commits.log"
@@ -156,7 +157,7 @@ def results_of(commits: Iterable[Commit]) -> dict[str, Cell]:
 
 def fills(commit: Commit, held: Cell | None) -> bool:
     """Return whether an attempt becomes the result of its cell, which holds ``held`` so far."""
-    if commit.state == "infra_unavailable":
+    if commit.state == State.INFRA_UNAVAILABLE:
         return False
     if commit.over is not None:
         return held is not None and held.blob == commit.over

@@ -16,12 +16,14 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from engine import record as record_of
 from engine.errors import ConfigError, StoreCorrupt
+from engine.record import Spent, State, TaskRecord
 from engine.storage import commit_log, durable, run_folder
 from engine.storage.commit_log import Attempt, Cell, Commit, CommitLog
 from engine.storage.run_folder import BLOBS, LEDGER, MANIFEST
@@ -58,12 +60,12 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical(value)).hexdigest()
 
 
-def has_answer(record: Mapping[str, Any]) -> bool:
+def has_answer(record: TaskRecord) -> bool:
     """Return whether the agent answered any message of a record's conversation."""
     return any(turn.get("role") == "agent" for turn in record["transcript"])
 
 
-def was_seen(record: Mapping[str, Any]) -> bool:
+def was_seen(record: TaskRecord) -> bool:
     """Return whether the agent may know how a record's conversation goes on: it answered, or nobody knows."""
     return has_answer(record) or bool(record.get("lost"))
 
@@ -215,7 +217,7 @@ class Store:
         return value
 
     def commit(
-        self, *, key: str, position: int, record: dict[str, Any], over: str | None = None, at: float | None = None
+        self, *, key: str, position: int, record: TaskRecord, over: str | None = None, at: float | None = None
     ) -> bool:
         """Make one attempt durable; return whether it became the cell's result.
 
@@ -254,7 +256,7 @@ class Store:
                 "INSERT INTO attempts (key, task_id, state, reason, blob, at) VALUES (?, ?, ?, ?, ?, ?)",
                 (key, task_id, state, reason, blob, now),
             )
-            if state == "infra_unavailable":
+            if state == State.INFRA_UNAVAILABLE:
                 return False
             if over is not None:
                 cursor = self._ledger.execute(
@@ -279,26 +281,26 @@ class Store:
         A conversation that broke off after an answer of the agent stays as it is: played again, it would show the same
         market to somebody who knows how it goes on.
         """
-        away = self._query("SELECT key, blob FROM cells WHERE state = 'agent_unavailable'")
+        away = self._query(f"SELECT key, blob FROM cells WHERE state = '{State.AGENT_UNAVAILABLE}'")
         return {key: blob for key, blob in away if not has_answer(self._get_blob(blob))}
 
-    def former_attempts(self) -> dict[str, list[dict[str, Any]]]:
+    def former_attempts(self) -> dict[str, list[TaskRecord]]:
         """Return, by task, the attempts that are not its result, where there are any, in the order they were made."""
         rows = self._query(
             "SELECT task_id, blob FROM attempts WHERE id NOT IN (SELECT MIN(attempts.id) FROM attempts JOIN cells "
             "ON cells.key = attempts.key AND cells.blob = attempts.blob GROUP BY cells.key) ORDER BY id"
         )
-        found: dict[str, list[dict[str, Any]]] = {}
+        found: dict[str, list[TaskRecord]] = {}
         for task_id, blob in rows:
             found.setdefault(task_id, []).append(self._get_blob(blob))
         return found
 
-    def records(self) -> Iterator[dict[str, Any]]:
+    def records(self) -> Iterator[TaskRecord]:
         """Yield the result of each finished cell, in playing order."""
         for blob, task_id in self._query("SELECT blob, task_id FROM cells ORDER BY position"):
             yield self._record_of(blob, task_id)
 
-    def history(self) -> Iterator[tuple[Commit, dict[str, Any]]]:
+    def history(self) -> Iterator[tuple[Commit, TaskRecord]]:
         """Yield every acknowledged attempt with its record, in the order of the acknowledgements."""
         for commit in [] if self._log is None else self._log.commits:
             yield commit, self._get_blob(commit.blob)
@@ -310,19 +312,19 @@ class Store:
     def draws(self) -> dict[str, int]:
         """Return, for each cell with a failure of the harness, the draw that its next attempt is played on."""
         failed: dict[str, int] = {}
-        for key, blob in self._query("SELECT key, blob FROM attempts WHERE state = 'infra_unavailable'"):
+        for key, blob in self._query(f"SELECT key, blob FROM attempts WHERE state = '{State.INFRA_UNAVAILABLE}'"):
             failed[key] = failed.get(key, 1) + was_seen(self._get_blob(blob))
         return failed
 
-    def last_infrastructure_failures(self) -> dict[str, dict[str, Any]]:
+    def last_infrastructure_failures(self) -> dict[str, TaskRecord]:
         """Return, for each cell without a result, its latest failed attempt."""
         rows = self._query(
-            "SELECT key, blob FROM attempts WHERE state = 'infra_unavailable' "
+            f"SELECT key, blob FROM attempts WHERE state = '{State.INFRA_UNAVAILABLE}' "
             "AND key NOT IN (SELECT key FROM cells) ORDER BY id"
         )
         return {key: self._get_blob(blob) for key, blob in rows}
 
-    def spent(self) -> list[dict[str, Any]]:
+    def spent(self) -> list[Spent]:
         """Return the ``usage`` of every attempt."""
         return [self._get_blob(blob)["usage"] for (blob,) in self._query("SELECT blob FROM attempts")]
 
@@ -342,7 +344,7 @@ class Store:
                 problems.append(str(error))
         return problems
 
-    def _record_of(self, blob: str, task_id: str) -> dict[str, Any]:
+    def _record_of(self, blob: str, task_id: str) -> TaskRecord:
         """Return the record that a row of the ledger points to."""
         record = self._get_blob(blob)
         if record.get("task_id") != task_id:
@@ -360,7 +362,7 @@ class Store:
     def _blob_path(self, name: str) -> Path:
         return self.folder / BLOBS / name[:2] / f"{name}.json.zz"
 
-    def _put_blob(self, record: dict[str, Any]) -> str:
+    def _put_blob(self, record: TaskRecord) -> str:
         raw = canonical(record)
         name = hashlib.sha256(raw).hexdigest()
         path = self._blob_path(name)
@@ -370,7 +372,7 @@ class Store:
             durable.write_file(path, zlib.compress(raw))
         return name
 
-    def _get_blob(self, name: str) -> dict[str, Any]:
+    def _get_blob(self, name: str) -> TaskRecord:
         path = self._blob_path(name)
         try:
             raw = zlib.decompress(path.read_bytes())
@@ -378,8 +380,7 @@ class Store:
             raise StoreCorrupt(f"transcript {path}: {error}") from error
         if hashlib.sha256(raw).hexdigest() != name:
             raise StoreCorrupt(f"transcript {path}: its content does not match its hash")
-        value: dict[str, Any] = json.loads(raw)
-        return value
+        return record_of.read(json.loads(raw), f"transcript {path}")
 
 
 def _is_of_the_disk(error: sqlite3.DatabaseError) -> bool:
