@@ -159,7 +159,7 @@ def read(raw: Any, source: object) -> TaskRecord:
             "the one that wrote it"
         )
     try:
-        raw["state"] = State(raw.get("state"))
+        raw["state"] = State(str(raw.get("state")))
     except ValueError as error:
         raise StoreCorrupt(f"{source}: state must be one of {', '.join(State)}, got {raw.get('state')!r}") from error
     return cast(TaskRecord, raw)

@@ -50,7 +50,7 @@ class Parser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser with all commands."""
-    from engine.cli import agents, comparisons, data, doctor, runs, sweeps, tasks
+    from engine.cli import agents, comparisons, data, doctor, runs, sweeps, tasks, validate
 
     parser = Parser(
         prog="traderbench",
@@ -60,7 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"traderbench {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
-    for module in (runs, comparisons, tasks, agents, sweeps, data, doctor):
+    for module in (runs, comparisons, tasks, agents, sweeps, validate, data, doctor):
         module.add_commands(commands)
     return parser
 

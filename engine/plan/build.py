@@ -18,7 +18,6 @@ from engine.errors import ConfigError
 from engine.plan.date_order import is_dated
 from engine.plan.sampling import Resolved, derive_seed, draw, resolve
 from engine.plan.shards import positions
-from engine.run.execute import Limits
 from engine.scoring.score import redistribute
 from engine.storage.store import SCHEMA_WITH_LOG, digest
 from evaluators.contract import Case, Task
@@ -117,20 +116,6 @@ def plan(config: RunConfig, *, agent_digest: str, cases: Sequence[Case] | None =
 def public_id(seed: int, task_id: str) -> str:
     """Return what the agent is told to call a task: it names neither the dataset nor the transform."""
     return digest({"seed": seed, "task_id": task_id})[:16]
-
-
-def limits(config: RunConfig) -> Limits:
-    """Return the per-task limits."""
-    given = config.limits
-    return Limits(
-        task_time_s=given.task_time_s,
-        turn_time_s=given.turn_time_s,
-        max_turns=given.max_turns,
-        max_tool_calls=given.max_tool_calls,
-        max_tokens=given.max_tokens,
-        max_cost_usd=given.max_task_cost_usd,
-        tool_time_s=given.tool_time_s,
-    )
 
 
 def package_versions() -> dict[str, str]:

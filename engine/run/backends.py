@@ -11,7 +11,7 @@ from engine.config import RunConfig
 from engine.plan import build
 from engine.plan.build import Plan
 from engine.record import TaskRecord
-from engine.run.execute import execute, unavailable
+from engine.run.execute import Limits, execute, unavailable
 from engine.run.tool_access import ToolAccess
 from mcp_servers.secrecy import deny_inspection
 
@@ -31,12 +31,26 @@ class Backend(Protocol):
         ...
 
 
+def limits(config: RunConfig) -> Limits:
+    """Return what one task of a run may take."""
+    given = config.limits
+    return Limits(
+        task_time_s=given.task_time_s,
+        turn_time_s=given.turn_time_s,
+        max_turns=given.max_turns,
+        max_tool_calls=given.max_tool_calls,
+        max_tokens=given.max_tokens,
+        max_cost_usd=given.max_task_cost_usd,
+        tool_time_s=given.tool_time_s,
+    )
+
+
 class SerialBackend:
     """Executes in this process; several tasks overlap while they wait for the agent."""
 
     def __init__(self, made: Plan, *, run_id: str, agent: agent_client.Agent, tools: ToolAccess) -> None:
         self._plan, self._run_id, self._agent, self._tools = made, run_id, agent, tools
-        self._limits = build.limits(made.config)
+        self._limits = limits(made.config)
 
     async def execute(self, position: int, attempt: int, draw: int) -> TaskRecord:
         """Play the cell."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+
+from evaluators.clusters import clustered_error
 
 ROUNDING = 1e-12
 """What rounding leaves of a standard error of 0, as a share of the mean."""
@@ -40,11 +41,7 @@ class Sample(NamedTuple):
 
 
 def clustered_mean(samples: Iterable[Sample]) -> Estimate:
-    """Return the weighted mean and its cluster-robust standard error.
-
-    With weights ``w`` summing to 1 and residuals ``r``, the variance is ``G/(G-1) * sum_g (sum_{i in g} w_i r_i)^2``
-    over the ``G`` families (Cameron and Miller, "A practitioner's guide to cluster-robust inference", 2015, eq. 11,
-    for a mean). Families of one observation each and equal weights give the textbook s/sqrt(n).
+    """Return the weighted mean and its standard error, clustered by family.
 
     Raises
     ------
@@ -56,14 +53,8 @@ def clustered_mean(samples: Iterable[Sample]) -> Estimate:
         raise ValueError("the mean of no samples does not exist")
     total = math.fsum(item.weight for item in items)
     value = math.fsum(item.weight * item.value for item in items) / total
-    sums: dict[str, float] = defaultdict(float)
-    for item in items:
-        sums[item.family] += item.weight / total * (item.value - value)
-    groups = len(sums)
-    if groups < 2:
-        return Estimate(value, None, None)
-    variance = groups / (groups - 1) * math.fsum(part * part for part in sums.values())
-    return Estimate(value, math.sqrt(variance), float(groups - 1))
+    se, families = clustered_error((item.family, item.weight / total * (item.value - value)) for item in items)
+    return Estimate(value, se, None if se is None else float(families - 1))
 
 
 def interval(estimate: Estimate, *, low: float = 0.0, high: float = 100.0) -> tuple[float, float] | None:

@@ -167,14 +167,14 @@ def played(opener: Callable[[], Any], make: Callable[[Any, int], Any], repeat: i
 
 def pooled(rows: Sequence[Row]) -> dict[str, float]:
     """Return the measures over all windows of all conversations."""
-    from evaluators.crypto.skill import clustered_error
+    from evaluators.crypto.skill import error_of_mean
 
     samples = np.concatenate([row.samples for row in rows])
     families = [family for row in rows for family in row.families]
     weights = [len(row.families) for row in rows]
     return {
         "skill": min(float(samples.mean()), 100.0),
-        "se": clustered_error(samples, families),
+        "se": error_of_mean(samples, families),
         "paper_product": float(np.average([row.paper_product for row in rows], weights=weights)),
         "as_published": float(np.average([row.as_published for row in rows], weights=weights)),
     }

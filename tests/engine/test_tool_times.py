@@ -7,7 +7,6 @@ import pytest
 
 from engine import config, tool_times
 from engine.agent.client import Reply, Usage
-from engine.plan import build
 from engine.report import results
 from engine.run import execute
 from engine.run.tool_access import ToolAccess
@@ -52,7 +51,7 @@ def played(**limits):
     made = config.parse(RAW | {"limits": limits}, source="test")
     tools = Tools({}, new_key(), {})
     return asyncio.run(
-        execute.execute(CASE, public_id="p", grant=GRANT, agent=Agent(), tools=tools, limits=build.limits(made))
+        execute.execute(CASE, public_id="p", grant=GRANT, agent=Agent(), tools=tools, limits=limits(made))
     )
 
 

@@ -25,7 +25,7 @@ from evaluators.crypto.policies import play as play_policy
 from evaluators.crypto.published import as_published, paper_product
 from evaluators.crypto.session import InteractiveSession
 from evaluators.crypto.settings import TransformChoice
-from evaluators.crypto.skill import best_moves, clustered_error, judge, moves, scales, shares
+from evaluators.crypto.skill import best_moves, error_of_mean, judge, moves, scales, shares
 from evaluators.crypto.windows import WARMUP_BARS, episodes, of, simulated
 
 BARS = 28
@@ -152,7 +152,7 @@ def test_thousands_of_policies_that_never_look_have_a_mean_of_zero() -> None:
         for lanes in (slice(policy, None, policies) for policy in range(policies))
     ]
     by_window = np.mean([skill.samples for skill in skills], axis=0)  # The policies share one market: errors by window.
-    error = clustered_error(by_window, names)
+    error = error_of_mean(by_window, names)
     assert abs(by_window.mean()) < 3.0 * error and error < 2.0
     assert np.mean([skill.cost for skill in skills]) > 1.0
 
@@ -286,10 +286,10 @@ def test_steady_timing_pays_its_costs_in_full_and_no_more_whenever_they_fall_due
 
 def test_errors_are_clustered_by_family() -> None:
     samples = np.array([1.0, 1.0, -1.0, -1.0])
-    apart = clustered_error(samples, ["a", "b", "c", "d"])
+    apart = error_of_mean(samples, ["a", "b", "c", "d"])
     assert apart == pytest.approx(samples.std(ddof=1) / 2.0)
-    assert clustered_error(samples, ["a", "a", "b", "b"]) == pytest.approx(1.0)
-    assert clustered_error(samples, ["a", "a", "a", "a"]) == 0.0
+    assert error_of_mean(samples, ["a", "a", "b", "b"]) == pytest.approx(1.0)
+    assert error_of_mean(samples, ["a", "a", "a", "a"]) == 0.0
 
 
 def test_the_published_measures_are_what_was_published() -> None:
