@@ -7,8 +7,6 @@ import random
 from collections.abc import Sequence
 from typing import TypeVar
 
-from lake.vocabulary import did_you_mean
-
 T = TypeVar("T")
 
 
@@ -39,6 +37,5 @@ def chosen(name: str, given: Sequence[str] | None, allowed: Sequence[str]) -> tu
         raise ValueError(f"{name} must be a non-empty list out of {', '.join(allowed)}, got {given!r}")
     for value in given:
         if value not in allowed:
-            hint = did_you_mean(value, allowed)
-            raise ValueError(f"{name}: unknown value {value!r}{hint}; allowed: {', '.join(allowed)}")
+            raise ValueError(f"{name}: unknown value {value!r}; allowed: {', '.join(allowed)}")
     return tuple(value for value in allowed if value in given)

@@ -135,18 +135,18 @@ def working_directory(stored: Mapping[str, Any]) -> Iterator[None]:
         yield
 
 
-def manifest(made: Plan, *, run_id: str, agent: dict[str, Any], sandbox_tier: str) -> dict[str, Any]:
+def manifest(plan: Plan, *, run_id: str, agent: dict[str, Any], sandbox_tier: str) -> dict[str, Any]:
     """Return the run record: resolved config, versions, data hashes, seed, tasks."""
     return {
         "schema": SCHEMA_WITH_LOG,
         "run_id": run_id,
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "config": made.config.model_dump(mode="json"),
-        "seed": made.config.sampling.seed,
+        "config": plan.config.model_dump(mode="json"),
+        "seed": plan.config.sampling.seed,
         "agent": agent,
-        "versions": made.versions,
+        "versions": plan.versions,
         "platform": f"{platform.system()} {platform.machine()}",
-        "data_hashes": made.data_hashes,
+        "data_hashes": plan.data_hashes,
         "sandbox_tier": sandbox_tier,
         "working_directory": str(Path.cwd()),
         "command": [part for part in sys.argv[1:]],
@@ -162,6 +162,6 @@ def manifest(made: Plan, *, run_id: str, agent: dict[str, Any], sandbox_tier: st
                 "family": cell.case.task.family,
                 "dated": is_dated(cell.case.task),
             }
-            for cell in made.cells
+            for cell in plan.cells
         ],
     }

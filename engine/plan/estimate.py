@@ -57,22 +57,22 @@ def estimate(config: RunConfig, settings: ModelSettings) -> dict[str, Any]:
     }
 
 
-def table(found: dict[str, Any]) -> str:
+def table(expected: dict[str, Any]) -> str:
     """Return an estimate for people."""
-    priced = found["cost_usd"] is not None
+    priced = expected["cost_usd"] is not None
     lines = [
-        f"{found['model'] or 'a model'} as builtin:llm on {found['config']}, seed {found['seed']}: "
+        f"{expected['model'] or 'a model'} as builtin:llm on {expected['config']}, seed {expected['seed']}: "
         "expected, before anything is started",
         "",
         f"{'dataset':<14} {'tasks':>6} {'messages':>9} {'model calls':>12} {'tokens in':>12} {'tokens out':>11}"
         + (f" {'dollars':>9}" if priced else ""),
     ]
-    for name, row in [*found["datasets"].items(), ("in all", found)]:
+    for name, row in [*expected["datasets"].items(), ("in all", expected)]:
         lines.append(
             f"{name:<14} {row['tasks']:>6} {row['messages']:>9} {row['model_calls']:>12} {row['input_tokens']:>12,} "
             f"{row['output_tokens']:>11,}" + (f" {spending.dollars(row['cost_usd']):>9}" if priced else "")
         )
-    assumed = found["assumed"]
+    assumed = expected["assumed"]
     lines += [
         "",
         f"assumed: {assumed['tool_calls_with_data']} tool calls a message where a task needs data, else "
@@ -82,10 +82,10 @@ def table(found: dict[str, Any]) -> str:
     ]
     if not priced:
         lines.append("dollars: unknown; give --input-price and --output-price (US dollars per million tokens)")
-    elif found["budget_usd"] is not None and found["cost_usd"] > found["budget_usd"]:
+    elif expected["budget_usd"] is not None and expected["cost_usd"] > expected["budget_usd"]:
         lines.append(
-            f"this is more than the budget of {spending.dollars(found['budget_usd'])} (limits.max_cost_usd): the run "
-            "would stop before its end"
+            f"this is more than the budget of {spending.dollars(expected['budget_usd'])} (limits.max_cost_usd): the "
+            "run would stop before its end"
         )
     return "\n".join(lines)
 
@@ -99,13 +99,13 @@ def _offered(case: Case, settings: ModelSettings) -> list[str]:
 async def _tools(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     from mcp import Client
 
-    found = {}
+    by_server = {}
     for name in sorted(names):
         server = importlib.import_module(SERVERS[name].module).build_server()
         async with Client(server) as client:
             tools = (await client.list_tools()).tools
-        found[name] = [{"name": t.name, "description": t.description, "schema": t.input_schema} for t in tools]
-    return found
+        by_server[name] = [{"name": t.name, "description": t.description, "schema": t.input_schema} for t in tools]
+    return by_server
 
 
 def _played(case: Case, servers: list[str], config: RunConfig) -> dict[str, Any]:

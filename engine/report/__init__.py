@@ -19,8 +19,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 def write(folder: Path, manifest: dict[str, Any], records: Sequence[TaskRecord]) -> None:
     """Write ``results.json`` and ``report.html`` into the run folder."""
-    found = results.agentbeats(manifest, records)
-    _replace(folder / "results.json", json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+    result = results.agentbeats(manifest, records)
+    _replace(folder / "results.json", json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
     _replace(folder / "report.html", render(manifest, records))
 
 

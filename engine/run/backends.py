@@ -48,9 +48,9 @@ def limits(config: RunConfig) -> Limits:
 class SerialBackend:
     """Executes in this process; several tasks overlap while they wait for the agent."""
 
-    def __init__(self, made: Plan, *, run_id: str, agent: agent_client.Agent, tools: ToolAccess) -> None:
-        self._plan, self._run_id, self._agent, self._tools = made, run_id, agent, tools
-        self._limits = limits(made.config)
+    def __init__(self, plan: Plan, *, run_id: str, agent: agent_client.Agent, tools: ToolAccess) -> None:
+        self._plan, self._run_id, self._agent, self._tools = plan, run_id, agent, tools
+        self._limits = limits(plan.config)
 
     async def execute(self, position: int, attempt: int, draw: int) -> TaskRecord:
         """Play the cell."""
@@ -168,8 +168,8 @@ class Worker:
         tools: ToolAccess,
         agent_token: str | None = None,
     ) -> None:
-        made = build.plan(RunConfig.model_validate(config), agent_digest=agent_digest)
-        self._made, self._run_id, self._tools = made, run_id, tools
+        plan = build.plan(RunConfig.model_validate(config), agent_digest=agent_digest)
+        self._plan, self._run_id, self._tools = plan, run_id, tools
         self._url, self._digest, self._token = agent_url, agent_digest, agent_token
         self._backend: SerialBackend | None = None
         self._connecting = asyncio.Lock()
@@ -192,11 +192,11 @@ class Worker:
                 if agent.digest != self._digest:
                     await agent.close()
                     return self._no_agent(position, "the agent's card is another than at the start of the run")
-                self._backend = SerialBackend(self._made, run_id=self._run_id, agent=agent, tools=self._tools)
+                self._backend = SerialBackend(self._plan, run_id=self._run_id, agent=agent, tools=self._tools)
         return await self._backend.execute(position, attempt, draw)
 
     def _no_agent(self, position: int, reason: str) -> TaskRecord:
-        return unavailable(self._made.cell_at(position).case.task, reason, whose="agent")
+        return unavailable(self._plan.cell_at(position).case.task, reason, whose="agent")
 
 
 class PrivateWorker(Worker):

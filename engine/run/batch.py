@@ -157,14 +157,14 @@ async def _start(
     progress.stage(f"drawing tasks of {config.name}, seed {config.sampling.seed}, for the run folder {out}")
     cases = build.checked_cases(config)
     async with _set_up(config, agent, progress, settings) as setup:
-        made = build.plan(config, agent_digest=setup.agent.digest, cases=cases)
+        plan = build.plan(config, agent_digest=setup.agent.digest, cases=cases)
         described: dict[str, Any] = {"spec": agent, "name": setup.agent.name, "digest": setup.agent.digest}
         if settings:
             described |= {"settings": settings.record(), "description": services.description_of(setup.agent)}
             progress.stage(f"the agent says: {described['description']}")
-        manifest = build.manifest(made, run_id=run_id, agent=described, sandbox_tier=setup.sandbox_tier)
+        manifest = build.manifest(plan, run_id=run_id, agent=described, sandbox_tier=setup.sandbox_tier)
         with Store.create(out, manifest) as store:
-            return await _play_and_report(made, store, setup, progress)
+            return await _play_and_report(plan, store, setup, progress)
 
 
 async def _resume(
@@ -194,9 +194,9 @@ async def _resume(
         _check_agent(config, spec, settings)
         async with _set_up(config, spec, progress, settings) as setup:
             progress.stage("drawing tasks")
-            made = build.plan(config, agent_digest=setup.agent.digest)
-            refuse_changes(manifest, made, setup.agent)
-            return await _play_and_report(made, store, setup, progress, retried)
+            plan = build.plan(config, agent_digest=setup.agent.digest)
+            refuse_changes(manifest, plan, setup.agent)
+            return await _play_and_report(plan, store, setup, progress, retried)
 
 
 def _check_agent(config: RunConfig, agent: str, settings: ModelSettings | None) -> None:
@@ -221,9 +221,9 @@ def _stored_settings(
     return model_settings.stored(record, moved, limits)
 
 
-def refuse_changes(manifest: dict[str, Any], made: Plan, agent: agent_client.Agent) -> None:
+def refuse_changes(manifest: dict[str, Any], plan: Plan, agent: agent_client.Agent) -> None:
     """Raise ``ConfigError`` with the difference when a stored run cannot be continued as the same run."""
-    now = {"versions": made.versions, "data_hashes": made.data_hashes, "agent": {"digest": agent.digest}}
+    now = {"versions": plan.versions, "data_hashes": plan.data_hashes, "agent": {"digest": agent.digest}}
     for part, values in now.items():
         stored = manifest[part]
         for name, value in values.items():
@@ -233,7 +233,7 @@ def refuse_changes(manifest: dict[str, Any], made: Plan, agent: agent_client.Age
                     f"{value!r} now; start a new run, or restore the former"
                 )
     stored_keys = [task["key"] for task in manifest["tasks"]]
-    if stored_keys != [cell.key for cell in made.cells]:
+    if stored_keys != [cell.key for cell in plan.cells]:
         raise ConfigError("the run cannot be resumed: its tasks are drawn differently now; start a new run")
 
 
@@ -257,20 +257,20 @@ async def _set_up(
 
 
 async def _play_and_report(
-    made: Plan, store: Store, setup: Setup, progress: Progress, retried: Mapping[str, str] | None = None
+    plan: Plan, store: Store, setup: Setup, progress: Progress, retried: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """Play what is missing, and again the cells of ``retried`` (key and name of the result that is replaced)."""
     retried = retried or {}
     finished = store.finished() - set(retried)
-    todo = [cell for cell in made.cells if cell.key not in finished]
+    todo = [cell for cell in plan.cells if cell.key not in finished]
     if todo:
         progress.stage("warming the MCP servers: their first calls compile")
         if cold := await setup.tools.warmed():
             progress.stage(f"MCP servers that are not warm yet, whose first calls may be slow: {', '.join(cold)}")
     again = {cell.case.task.task_id for cell in todo if cell.key in retried}
-    progress.start(len(made.cells), [record for record in store.records() if record["task_id"] not in again])
-    spending = _budget(made.config.limits.max_cost_usd, store)
-    gate = Gate(made.config.limits, spending)
+    progress.start(len(plan.cells), [record for record in store.records() if record["task_id"] not in again])
+    spending = _budget(plan.config.limits.max_cost_usd, store)
+    gate = Gate(plan.config.limits, spending)
 
     def keep(cell: Cell, record: TaskRecord) -> None:
         over = retried.get(cell.key)
@@ -278,9 +278,9 @@ async def _play_and_report(
         store.commit(key=cell.key, position=cell.position, record=marked, over=over)
         spending.add(record["usage"])
 
-    with _backend(made, setup) as backend:
+    with _backend(plan, setup) as backend:
         try:
-            await _play(_order(made, todo, store), backend, keep, store.draws(), gate, made.config, progress)
+            await _play(_order(plan, todo, store), backend, keep, store.draws(), gate, plan.config, progress)
         finally:
             progress.stop()
             await backend.close()
@@ -297,19 +297,19 @@ def finish(store: Store, stop: TraderBenchError | None = None) -> dict[str, Any]
     manifest, records = store.manifest(), results.all_records(store)
     with run_folder.writing(store.folder, f"mend that, then: traderbench report {store.folder}"):
         report.write(store.folder, manifest, records)
-    found = results.summary(manifest, records)
-    status = 0 if found["complete"] else RunIncomplete.exit_status
+    summary = results.summary(manifest, records)
+    status = 0 if summary["complete"] else RunIncomplete.exit_status
     status = stop.exit_status if stop else status
-    spent = _budget(found["budget_usd"], store).exhausted()
-    way_on = _way_on(store, spent or stop, retry=found["errors"][State.AGENT_UNAVAILABLE] > 0)
+    spent = _budget(summary["budget_usd"], store).exhausted()
+    way_on = _way_on(store, spent or stop, retry=summary["errors"][State.AGENT_UNAVAILABLE] > 0)
     ended = {"stopped": str(stop) if stop else None, "go_on": way_on if status else None, "exit_status": status}
-    return found | {"folder": str(store.folder)} | ended
+    return summary | {"folder": str(store.folder)} | ended
 
 
-def _order(made: Plan, todo: Sequence[Cell], store: Store) -> DateOrder:
+def _order(plan: Plan, todo: Sequence[Cell], store: Store) -> DateOrder:
     tried = store.tried()
-    seen = [cell.case.task.as_of for cell in made.cells if cell.key in tried and is_dated(cell.case.task)]
-    return DateOrder(todo, strict=made.config.execution.date_order, seen=max(seen, default=None))
+    seen = [cell.case.task.as_of for cell in plan.cells if cell.key in tried and is_dated(cell.case.task)]
+    return DateOrder(todo, strict=plan.config.execution.date_order, seen=max(seen, default=None))
 
 
 def _budget(limit_usd: float | None, store: Store) -> Budget:
@@ -323,20 +323,20 @@ def _way_on(store: Store, stop: TraderBenchError | None, *, retry: bool) -> str:
 
 
 @contextlib.contextmanager
-def _backend(made: Plan, setup: Setup) -> Iterator[Backend]:
+def _backend(plan: Plan, setup: Setup) -> Iterator[Backend]:
     # the agent can read its grants: the run's own name, which tells config and seed, is not for it
     run_id = secrets.token_hex(8)
-    if made.config.execution.backend == "serial":
-        yield SerialBackend(made, run_id=run_id, agent=setup.agent, tools=setup.tools)
+    if plan.config.execution.backend == "serial":
+        yield SerialBackend(plan, run_id=run_id, agent=setup.agent, tools=setup.tools)
         return
     yield RayBackend(
-        made.config,
+        plan.config,
         run_id=run_id,
         agent_url=setup.agent_url,
         agent_digest=setup.agent.digest,
         agent_token=setup.agent.token if isinstance(setup.agent, agent_client.A2AAgent) else None,
         tools=setup.tools,
-        workers=min(RAY_WORKERS, made.config.execution.concurrency),
+        workers=min(RAY_WORKERS, plan.config.execution.concurrency),
     )
 
 

@@ -32,8 +32,8 @@ def rescore(folder: Path) -> dict[str, Any]:
     with Store.open(folder) as store, build.working_directory(store.manifest()):
         manifest, stored = store.manifest(), results.all_records(store)
         config = parse(manifest["config"], source=str(folder / "manifest.json"))
-        made = build.plan(config, agent_digest=manifest["agent"]["digest"])
-        cases = {cell.case.task.task_id: cell.case for cell in made.cells}
+        plan = build.plan(config, agent_digest=manifest["agent"]["digest"])
+        cases = {cell.case.task.task_id: cell.case for cell in plan.cells}
         lost = [record["task_id"] for record in stored if record["task_id"] not in cases]
         if lost:
             raise ConfigError(f"task {lost[0]!r} is drawn no more by this version: it cannot be scored again")

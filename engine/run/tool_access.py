@@ -108,9 +108,9 @@ class ToolAccess:
         async with _client() as client:
             patience = [LOG_PATIENCE_S if name in needed else BRIEF_PATIENCE_S for name in names]
             logs = await asyncio.gather(*map(partial(self._end, client, token), names, patience))
-        found = dict(zip(names, logs, strict=True))
-        rows = [{"server": name} | row for name, log in found.items() for row in log or ()]
-        return rows, [name for name, log in found.items() if log is None]
+        by_server = dict(zip(names, logs, strict=True))
+        rows = [{"server": name} | row for name, log in by_server.items() for row in log or ()]
+        return rows, [name for name, log in by_server.items() if log is None]
 
     async def _end(
         self, client: httpx.AsyncClient, token: str, name: str, patience_s: float

@@ -168,8 +168,8 @@ class Store:
         stored = self._blobs()
         log = CommitLog(self._log.path)
         on_the_way = len(log.commits) if self._rebuilds or looks_on else 1
-        if found := commit_log.difference(log.commits, attempts, cells, on_the_way=on_the_way):
-            yield f"{self.folder / LEDGER}: {found}. {REBUILD}"
+        if difference := commit_log.difference(log.commits, attempts, cells, on_the_way=on_the_way):
+            yield f"{self.folder / LEDGER}: {difference}. {REBUILD}"
         if (number := len(log.unnamed(stored))) > 1:
             yield (
                 f"{log.path}: {number} transcripts belong to no commit in it; a crash leaves one at most, so commits "
@@ -290,10 +290,10 @@ class Store:
             "SELECT task_id, blob FROM attempts WHERE id NOT IN (SELECT MIN(attempts.id) FROM attempts JOIN cells "
             "ON cells.key = attempts.key AND cells.blob = attempts.blob GROUP BY cells.key) ORDER BY id"
         )
-        found: dict[str, list[TaskRecord]] = {}
+        by_task: dict[str, list[TaskRecord]] = {}
         for task_id, blob in rows:
-            found.setdefault(task_id, []).append(self._get_blob(blob))
-        return found
+            by_task.setdefault(task_id, []).append(self._get_blob(blob))
+        return by_task
 
     def records(self) -> Iterator[TaskRecord]:
         """Yield the result of each finished cell, in playing order."""

@@ -112,18 +112,18 @@ def file_sources(settings: Settings, seed: int, count: int) -> Callable[[int], S
     path = settings.path or ""
     decisions = settings.bars // (settings.decision_every or 1)
     every = 1 if settings.mode == "strategy" else settings.decision_every
-    found = real_windows.places(path, decisions=decisions, every=every, rules=DEFAULT_RULES)
-    made = real_windows.bundles(found, windows=settings.windows, seed=seed)
-    if len(made) < count:
+    places = real_windows.places(path, decisions=decisions, every=every, rules=DEFAULT_RULES)
+    bundles = real_windows.bundles(places, windows=settings.windows, seed=seed)
+    if len(bundles) < count:
         raise ValueError(
-            f"path {path!r} holds {len(found)} windows of {decisions} decisions, enough for {len(made)} tasks of "
+            f"path {path!r} holds {len(places)} windows of {decisions} decisions, enough for {len(bundles)} tasks of "
             f"{settings.windows} windows of one interval that lie apart in time (whatever the symbol, with the "
             f"{WARMUP_BARS} bars shown before each); {count} tasks are asked for"
         )
-    bucket = real_windows.longest_window(found, decisions=decisions)
+    bucket = real_windows.longest_window(places, decisions=decisions)
 
     def source(index: int) -> Source:
-        chosen = made[index]
+        chosen = bundles[index]
         first = min(float(place.stretch.market.time[place.first]) for place in chosen)
         load = partial(real_windows.windows_at, chosen, decisions=decisions, bucket_seconds=bucket)
         return Source(datetime.fromtimestamp(first, UTC).date(), chosen[0].every, load)
@@ -167,11 +167,11 @@ def markets(
 ) -> tuple[Windows, list[tuple[TransformChoice, Callable[[], Episodes]]]]:
     """Return the windows of one task, and a way to make its episodes under each of its market conditions."""
     words = entropy(seed, index)
-    found = source.load()
+    windows = source.load()
     every = settings.transforms
     chosen = every if settings.mode == "strategy" else (every[index % len(every)],)
-    make = partial(episodes, found, key=jax.random.key(words[1]), seed=words[2:])
-    return found, [(choice, partial(make, choice)) for choice in chosen]
+    make = partial(episodes, windows, key=jax.random.key(words[1]), seed=words[2:])
+    return windows, [(choice, partial(make, choice)) for choice in chosen]
 
 
 def check_markets(settings: Settings, source: Source, *, seed: int, index: int) -> None:
@@ -182,20 +182,20 @@ def check_markets(settings: Settings, source: Source, *, seed: int, index: int) 
 
 def open_strategy(settings: Settings, source: Source, task: Task, *, seed: int, index: int) -> Session:
     """Make the markets on which one declarative strategy is played: the same windows under every condition."""
-    found, made = markets(settings, source, seed=seed, index=index)
-    conditions = [(choice.name, choice.severity, make) for choice, make in made]
-    return StrategySession(task, conditions, families=found.family)
+    windows, played = markets(settings, source, seed=seed, index=index)
+    conditions = [(choice.name, choice.severity, make) for choice, make in played]
+    return StrategySession(task, conditions, families=windows.family)
 
 
 def open_session(settings: Settings, source: Source, *, seed: int, index: int) -> Session:
     """Make the markets of one task and the conversation about them."""
-    found, [(choice, make)] = markets(settings, source, seed=seed, index=index)
+    windows, [(choice, make)] = markets(settings, source, seed=seed, index=index)
     return InteractiveSession(
         make(),
-        families=found.family,
+        families=windows.family,
         decision_every=source.decision_every,
         batch=settings.batch,
-        info={"transform": choice.name, "severity": choice.severity, "sources": sorted(set(found.label))},
+        info={"transform": choice.name, "severity": choice.severity, "sources": sorted(set(windows.label))},
     )
 
 

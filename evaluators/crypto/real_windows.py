@@ -64,50 +64,52 @@ def places(path: str, *, decisions: int, every: int | None, rules: Rules) -> lis
     ValueError
         When no stretch is long enough for one window.
     """
-    found: list[Place] = []
+    possible: list[Place] = []
     longest = 0
     for stretch in stretches(path, bars=WARMUP_BARS + 2):
         step = every or stride(stretch, rules)
         length, size = decisions * step, len(stretch.market.time)
         longest = max(longest, size)
-        found += [Place(stretch, first, step, decisions) for first in range(0, size - WARMUP_BARS - length + 1, length)]
-    if not found:
+        possible += [
+            Place(stretch, first, step, decisions) for first in range(0, size - WARMUP_BARS - length + 1, length)
+        ]
+    if not possible:
         raise ValueError(
             f"path {path!r} holds no stretch of candles that is long enough for a window of {decisions} decisions and "
             f"{WARMUP_BARS} bars before it (the longest has {longest} bars)"
         )
-    return found
+    return possible
 
 
-def grouped(found: list[Place]) -> dict[tuple[float, int], list[Place]]:
+def grouped(places: list[Place]) -> dict[tuple[float, int], list[Place]]:
     """Return the places by length of bar (seconds) and stride: only equal ones can share a task."""
     groups: dict[tuple[float, int], list[Place]] = {}
-    for place in found:
+    for place in places:
         groups.setdefault((place.stretch.seconds, place.every), []).append(place)
     return groups
 
 
-def bundles(found: list[Place], *, windows: int, seed: int) -> list[list[Place]]:
+def bundles(places: list[Place], *, windows: int, seed: int) -> list[list[Place]]:
     """Cut the places into bundles of ``windows`` that fit together, no place twice, in an order drawn from ``seed``.
 
     The windows of a bundle are played side by side, so no two of them share a time, warm-up included: the warm-up of
     one would show the other's future. Symbols make no difference, because coins move together.
     """
     rng = np.random.default_rng([seed, 1])
-    made: list[list[Place]] = []
-    for _, group in sorted(grouped(found).items()):
+    complete: list[list[Place]] = []
+    for _, group in sorted(grouped(places).items()):
         filling: list[list[Place]] = []
         for index in rng.permutation(len(group)):
             place = group[index]
-            bundle = next((each for each in filling if all(apart(place, other) for other in each)), None)
+            bundle = next((begun for begun in filling if all(apart(place, member) for member in begun)), None)
             if bundle is None:
                 bundle = []
                 filling.append(bundle)
             bundle.append(place)
             if len(bundle) == windows:
-                made.append(bundle)
-                filling = [each for each in filling if each is not bundle]
-    return [made[index] for index in rng.permutation(len(made))]
+                complete.append(bundle)
+                filling = [begun for begun in filling if begun is not bundle]
+    return [complete[index] for index in rng.permutation(len(complete))]
 
 
 def apart(one: Place, other: Place) -> bool:
@@ -130,6 +132,6 @@ def windows_at(chosen: list[Place], *, decisions: int, bucket_seconds: float) ->
     return Windows(of(fields), family, tuple(place.label for place in chosen))
 
 
-def longest_window(found: list[Place], *, decisions: int) -> float:
+def longest_window(places: list[Place], *, decisions: int) -> float:
     """Return the length of the longest window, seconds."""
-    return max(place.stretch.seconds * place.every * decisions for place in found)
+    return max(place.stretch.seconds * place.every * decisions for place in places)
