@@ -15,6 +15,9 @@ from openai import AsyncOpenAI
 from engine import config
 from engine.plan import sampling
 from mcp_servers import risk, sandbox
+from mcp_servers.sandbox import tiers
+from mcp_servers.sandbox.pool import Pool
+from mcp_servers.sandbox.protection import Tier
 from tests.agents.chat_endpoint import Endpoint, converse, serving, tool_call
 
 PROMPT_TOKENS = 200_000
@@ -22,8 +25,8 @@ PROMPT_TOKENS = 200_000
 VAR = tool_call("risk__calculate_var", json.dumps({"returns": [0.01, -0.02, 0.015, 0.003] * 8}))
 
 
-def tools_app(server: Any) -> Any:
-    return server.build_server().streamable_http_app(
+def tools_app(server: Any, **given: Any) -> Any:
+    return server.build_server(**given).streamable_http_app(
         streamable_http_path="/mcp", stateless_http=True, json_response=True
     )
 
@@ -46,10 +49,9 @@ def test_a_crypto_task_with_a_tool_call_a_message_stays_below_200_000_tokens(dia
     async def run() -> int:
         async with AsyncExitStack() as stack:
             api = await stack.enter_async_context(serving(endpoint.app()))
-            urls = {
-                name: f"{await stack.enter_async_context(serving(tools_app(server)))}/mcp"
-                for name, server in (("risk", risk), ("sandbox", sandbox))
-            }
+            pool = stack.enter_context(Pool(strongest_tier()))
+            apps = {"risk": tools_app(risk), "sandbox": tools_app(sandbox, pool=pool)}
+            urls = {name: f"{await stack.enter_async_context(serving(app))}/mcp" for name, app in apps.items()}
             client = await stack.enter_async_context(AsyncOpenAI(api_key="test", base_url=f"{api}/v1"))
             limits = dialogue.Limits(16, 1.0, 0, dialogue.Patience(600.0, 6000.0, 600.0))
             agent = dialogue.Dialogues(
@@ -67,6 +69,12 @@ def test_a_crypto_task_with_a_tool_call_a_message_stays_below_200_000_tokens(dia
     assert (turns, len(endpoint.requests)) == (28, 56)
     assert not session.faults, "every decision was read"
     assert 100_000 < sum(endpoint.sizes) / 4 <= PROMPT_TOKENS
+
+
+def strongest_tier() -> Tier:
+    found = tiers.selftest()
+    assert found.tier is not None, found.reason
+    return found.tier
 
 
 async def ignore(text: str) -> None:

@@ -22,6 +22,15 @@ from mcp_servers.sandbox.protection import Tier
 
 BARE = ("threading",)
 GONE_WITHIN_S = 5.0
+OF_OTHERS: set[int] = set()  # what this process had started before the test: servers that other tests share
+
+
+@pytest.fixture(autouse=True)
+def only_own_processes() -> Iterator[None]:
+    """Leave out what was there before: the suite's shared sandbox server has a nursery of its own."""
+    OF_OTHERS.update(descendants(os.getpid()))
+    yield
+    OF_OTHERS.clear()
 
 
 def tier() -> Tier:
@@ -38,7 +47,7 @@ def pool() -> Iterator[Pool]:
 
 
 def descendants(of: int) -> list[int]:
-    """Return the process ids below ``of``, parents first."""
+    """Return the process ids below ``of``, parents first, without those of other tests."""
     parents: dict[int, int] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -48,7 +57,7 @@ def descendants(of: int) -> list[int]:
         parents[int(folder.name)] = int(fields[1])
     found = [of]
     for pid in found:
-        found += [child for child, parent in parents.items() if parent == pid]
+        found += [child for child, parent in parents.items() if parent == pid and child not in OF_OTHERS]
     return found[1:]
 
 
