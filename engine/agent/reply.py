@@ -56,16 +56,16 @@ class _Content:
 
     def texts(self) -> list[str]:
         """Return the texts, chunks put together."""
-        found: list[list[str]] = []
+        texts: list[list[str]] = []
         after_text = False
         for position, part in enumerate(self.parts):
             chunk = isinstance(part, TextPart) and not part.file
             if isinstance(part, TextPart):
                 if not (chunk and after_text and position in self.joined):
-                    found.append([])
-                found[-1].append(part.text)
+                    texts.append([])
+                texts[-1].append(part.text)
             after_text = chunk
-        return ["".join(chunks) for chunks in found]
+        return ["".join(chunks) for chunks in texts]
 
     def text(self) -> str:
         texts = self.texts()

@@ -171,11 +171,11 @@ def _estimate(arguments: argparse.Namespace) -> int:
         )
     config = resolved_config(arguments)
     settings = model_settings.resolve(model_flags.given(arguments, agent), os.environ, config.limits, to_play=False)
-    found = estimate.estimate(config, settings)
+    expected = estimate.estimate(config, settings)
     if arguments.json:
-        options.print_json(found)
+        options.print_json(expected)
     else:
-        print(estimate.table(found))
+        print(estimate.table(expected))
     return 0
 
 

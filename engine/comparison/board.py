@@ -64,11 +64,11 @@ def leaderboard(runs: Sequence[Played]) -> list[Standing]:
 def _ranked(agents: Sequence[list[Played]]) -> list[Standing]:
     having = [runs for runs in agents if _scored(runs)]
     better, worse = _told_apart(having)
-    found = [
+    standings = [
         _standing(runs, rank=(1 + better[number], len(having) - worse[number])) for number, runs in enumerate(having)
     ]
-    found += [_standing(runs, rank=None) for runs in agents if not _scored(runs)]
-    return sorted(found, key=lambda row: -math.inf if row.score.score is None else row.score.score, reverse=True)
+    standings += [_standing(runs, rank=None) for runs in agents if not _scored(runs)]
+    return sorted(standings, key=lambda row: -math.inf if row.score.score is None else row.score.score, reverse=True)
 
 
 def _told_apart(agents: Sequence[list[Played]]) -> tuple[list[int], list[int]]:
@@ -91,8 +91,8 @@ def _difference(first: Sequence[Played], second: Sequence[Played]) -> tuple[floa
     sections = _by_section(ours, theirs)
     if not any(weights.get(section, 0.0) for section in sections):
         return None
-    found = overall(sections, weights, n=min(len(ours), len(theirs)))
-    return None if found.p_value is None else (found.difference, found.p_value)
+    difference = overall(sections, weights, n=min(len(ours), len(theirs)))
+    return None if difference.p_value is None else (difference.difference, difference.p_value)
 
 
 def _scored(runs: Sequence[Played]) -> list[TaskRecord]:
@@ -105,18 +105,18 @@ def _by_section(first: Sequence[TaskRecord], second: Sequence[TaskRecord]) -> di
     It is paired where all tasks of one of them are tasks of the other, too, and else between the means (Welch): a few
     common tasks must not stand for all the others.
     """
-    found: dict[Section, Estimate] = {}
+    estimates: dict[Section, Estimate] = {}
     for section in SECTIONS:
         sides = [[row for row in rows if row["section"] == section] for rows in (first, second)]
         if not all(sides):
             continue
         pairs = common(*sides)
         if len(pairs) == min(map(len, sides)):
-            found[section] = mean_difference(pairs)
+            estimates[section] = mean_difference(pairs)
             continue
         one, other = (clustered_mean(sample for row in rows for sample in samples_of(row)) for rows in sides)
-        found[section] = _less(one, other)
-    return found
+        estimates[section] = _less(one, other)
+    return estimates
 
 
 def _less(one: Estimate, other: Estimate) -> Estimate:

@@ -93,10 +93,10 @@ class Comparison:
     @property
     def tasks_to_tell(self) -> int | None:
         """Tasks of this kind with which a difference of the size seen is found 4 times of 5; None where unknown."""
-        found = detectable(self.overall)
-        if found is None or not self.overall.difference:
+        size = detectable(self.overall)
+        if size is None or not self.overall.difference:
             return None
-        return math.ceil(self.overall.n * (found / self.overall.difference) ** 2)
+        return math.ceil(self.overall.n * (size / self.overall.difference) ** 2)
 
 
 def compare(first: Played, second: Played) -> Comparison:
@@ -141,10 +141,10 @@ def _check(first: Played, second: Played) -> None:
 
 
 def _hash_of_dataset(run: Played) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    hashes: dict[str, set[str]] = {}
     for name, value in run.data_hashes.items():
-        found.setdefault(name.partition("@")[0], set()).add(value)
-    return found
+        hashes.setdefault(name.partition("@")[0], set()).add(value)
+    return hashes
 
 
 def common(first: Sequence[TaskRecord], second: Sequence[TaskRecord]) -> list[Pair]:
@@ -161,8 +161,8 @@ def _identity(record: TaskRecord) -> tuple[str, int]:
 
 def transform_of(pair: Pair) -> str | None:
     """Return the market transform of a task; an agent that broke may have left a record without it."""
-    found: str | None = pair.first["details"].get("transform") or pair.second["details"].get("transform")
-    return found
+    transform: str | None = pair.first["details"].get("transform") or pair.second["details"].get("transform")
+    return transform
 
 
 def differences(pair: Pair) -> list[Sample]:
@@ -225,10 +225,10 @@ def _rows(pairs: Sequence[Pair], name_of: Callable[[Pair], Any]) -> dict[Any, Ro
     for pair in pairs:
         if (name := name_of(pair)) is not None:
             groups.setdefault(name, []).append(pair)
-    found = {name: tested(mean_difference(group), n=len(group)) for name, group in groups.items()}
-    known = {name: row.p_value for name, row in found.items() if row.p_value is not None}
+    by_name = {name: tested(mean_difference(group), n=len(group)) for name, group in groups.items()}
+    known = {name: row.p_value for name, row in by_name.items() if row.p_value is not None}
     adjusted = dict(zip(known, holm(list(known.values())), strict=True))
-    return {name: Row(row, adjusted.get(name)) for name, row in found.items()}
+    return {name: Row(row, adjusted.get(name)) for name, row in by_name.items()}
 
 
 def mcnemar(pairs: Sequence[Pair]) -> Passes:
