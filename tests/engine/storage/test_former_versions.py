@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from engine import config
+from engine.cli import main
 from engine.comparison.board import leaderboard
 from engine.comparison.pair import compare
 from engine.comparison.played import read
@@ -17,6 +18,7 @@ from engine.plan import build
 from engine.record import VERSION, State
 from engine.report import results
 from engine.run import batch
+from engine.run.merge import merge
 from engine.run.rescore import rescore
 from engine.storage.store import Store
 
@@ -54,6 +56,26 @@ def test_its_config_draws_the_same_tasks() -> None:
     plan = build.plan(config.parse(manifest["config"], source="manifest"), agent_digest="builtin:oracle")
     assert plan.data_hashes == manifest["data_hashes"]
     assert [cell.case.task.task_id for cell in plan.cells] == [task["task_id"] for task in manifest["tasks"]]
+
+
+def test_one_that_is_finished_is_resumed_without_a_task_to_play(tmp_path: Path, capsys: Any) -> None:
+    folder = stored_run(tmp_path / "run")
+    assert main(["resume", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["overall"]["score"] == 100.0
+
+
+def test_its_shards_are_merged(tmp_path: Path) -> None:
+    manifest = STORED["manifest"]
+    folders = []
+    for index, task in enumerate(manifest["tasks"], start=1):
+        sampling = manifest["config"]["sampling"] | {"shard": {"index": index, "count": 2}}
+        config = manifest["config"] | {"sampling": sampling}
+        part = manifest | {"run_id": f"part-{index}", "config": config, "tasks": [task]}
+        folders.append(stored_run(tmp_path / f"{index}", part))
+    merged = merge(folders, tmp_path / "merged")
+    assert (merged["overall"]["score"], merged["overall"]["n"], merged["shard"]) == (100.0, 2, None)
+    with Store.open(tmp_path / "merged") as store:
+        assert all("version" not in record for record in store.records())
 
 
 def test_it_stands_beside_a_run_of_today_in_one_table(tmp_path: Path) -> None:
