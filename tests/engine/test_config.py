@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -5,6 +7,7 @@ import pytest
 from engine import config
 from engine.errors import ConfigError
 from evaluators import registry
+from evaluators.entry import Entry
 
 ROOT = Path(__file__).parents[2]
 
@@ -127,3 +130,22 @@ def test_the_quick_config_calls_for_the_trading_server_whatever_the_seed(seed):
     cases = registry.get(entry.type).draw(seed=seed, count=entry.limit, options=entry.options())
     assert len(cases) == 5
     assert [case.task.servers for case in cases].count(("trading", "yfinance")) == 1
+
+
+@pytest.mark.parametrize("name", registry.DATASETS)
+def test_what_an_entry_may_say_stands_in_the_folder_of_its_dataset(name):
+    options = registry.options(name)
+    assert options.__module__ == f"evaluators.{name}.options"
+    assert config.dataset_entry({"type": name, "limit": 2}) == options(limit=2)
+    assert not set(config.RunConfig.model_fields) & (set(options.model_fields) - set(Entry.model_fields))
+
+
+def test_reading_every_config_imports_no_numerical_library():
+    program = (
+        "import sys\nfrom engine import config, shipped\nfrom evaluators import registry\n"
+        "for name in shipped.config_names('run'):\n    config.load(name)\n"
+        "for name in registry.DATASETS:\n    config.dataset_entry({'type': name})\n"
+        "print(sorted({'jax', 'numpy', 'pandas', 'scipy', 'ray'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
