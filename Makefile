@@ -54,7 +54,7 @@ bench: setup
 	$(BIN)/python benchmarks/run.py
 
 docs: setup
-	$(BIN)/pdoc --docformat numpy --output-directory build/docs pricing backtest transforms lake mcp_servers evaluators engine
+	$(BIN)/pdoc --docformat numpy --output-directory build/docs native pricing backtest transforms lake mcp_servers evaluators engine
 	@echo "open build/docs/index.html"
 
 clean:

@@ -184,14 +184,21 @@ def _in_blocks(function: object, scheme: Scheme, arguments: tuple[jax.Array, ...
     """Apply ``function`` to blocks that stay in the processor's cache; whole batches elsewhere."""
     assert callable(function)
     shape, count = arguments[0].shape, arguments[0].size
-    block = min(_BLOCK, count) if jax.default_backend() == "cpu" else count
-    blocks = -(-count // max(block, 1))
-    padded = [
-        jnp.pad(a.reshape(-1), (0, blocks * block - count), mode="edge").reshape(blocks, block) for a in arguments
-    ]
-    answer = jax.lax.map(lambda part: function(*part, scheme=scheme), padded)
-    unpadded: jax.Array = jax.tree.map(lambda values: values.reshape(-1)[:count].reshape(shape), answer)
-    return unpadded
+
+    def in_blocks_of(block: int, *arguments: jax.Array) -> jax.Array:
+        blocks = -(-count // block)
+        padded = [
+            jnp.pad(a.reshape(-1), (0, blocks * block - count), mode="edge").reshape(blocks, block) for a in arguments
+        ]
+        answer = jax.lax.map(lambda part: function(*part, scheme=scheme), padded)
+        unpadded: jax.Array = jax.tree.map(lambda values: values.reshape(-1)[:count].reshape(shape), answer)
+        return unpadded
+
+    whole = partial(in_blocks_of, max(count, 1))
+    if count <= _BLOCK:
+        return whole(*arguments)
+    chosen: jax.Array = jax.lax.platform_dependent(*arguments, cpu=partial(in_blocks_of, _BLOCK), default=whole)
+    return chosen
 
 
 @labelled
