@@ -24,6 +24,7 @@ from backtest.metrics.measures import Measure, Summary, summarise
 from backtest.rules import DEFAULT_RULES, Rules, check_rules
 from backtest.tally import Tally
 from native.choice import by_platform
+from native.spread import spread
 from pricing.signature import checked
 
 Lane: TypeAlias = tuple[Account, Memory, Action, Tally]
@@ -174,7 +175,7 @@ def _bar(
     return tuple(after), None
 
 
-@partial(jax.jit, static_argnames=("strategies", "warmup", "bars_per_year", "metrics"))
+@partial(jax.jit, static_argnames=("strategies", "warmup", "bars_per_year", "metrics", "devices"))
 def _evaluate(
     market: Market,
     observed: Market | None,
@@ -184,18 +185,24 @@ def _evaluate(
     warmup: int,
     bars_per_year: float,
     metrics: tuple[Measure, ...],
+    devices: tuple[jax.Device, ...],
 ) -> Summary:
-    seen = market if observed is None else observed
-    outcomes = play(market, seen, strategies, rules=rules, account=account, warmup=warmup)
-    bars = market.close.shape[-1] - warmup
-    rows = [
-        summarise(
-            tallies.statistics(each.tally, each.account.ledger, bars=bars, bars_per_year=bars_per_year), own=metrics
-        )
-        for each in outcomes
-    ]
-    summary: Summary = jax.tree.map(lambda *fields: jnp.stack(fields), *rows)
-    return summary
+    def measured(market: Market, observed: Market | None, account: Account, rules: Rules) -> Summary:
+        seen = market if observed is None else observed
+        outcomes = play(market, seen, strategies, rules=rules, account=account, warmup=warmup)
+        bars = market.close.shape[-1] - warmup
+        rows = [
+            summarise(
+                tallies.statistics(each.tally, each.account.ledger, bars=bars, bars_per_year=bars_per_year), own=metrics
+            )
+            for each in outcomes
+        ]
+        summary: Summary = jax.tree.map(lambda *fields: jnp.stack(fields), *rows)
+        return summary
+
+    in_parts = spread(measured, devices=devices, in_axes=(0, 0, 0, None), out_axes=1)
+    result: Summary = in_parts(market, observed, account, rules)
+    return result
 
 
 @checked
@@ -210,6 +217,7 @@ def evaluate(
     bars_per_year: float = 8760.0,
     dtype: DTypeLike = jnp.float64,
     metrics: Sequence[Measure] = (),
+    devices: Sequence[jax.Device] = (),
 ) -> Summary:
     """Return the measures of every strategy in every market, fields ``[strategies, ...]``.
 
@@ -220,6 +228,8 @@ def evaluate(
     ----------
     metrics
         Measures of your own: functions of ``backtest.metrics.Statistics``, whose results stand in ``Summary.own``.
+    devices
+        Several divide the markets between them, whatever their number, to the same bits; by default jax's own one.
 
     Raises
     ------
@@ -240,7 +250,7 @@ def evaluate(
         market, observed = _batch_of_one(market), None if observed is None else _batch_of_one(observed)
     account = open_account(equity=equity, shape=market.close.shape[:-1], dtype=dtype)
     result: Summary = _evaluate(
-        market, observed, account, rules, tuple(strategies), warmup, bars_per_year, tuple(metrics)
+        market, observed, account, rules, tuple(strategies), warmup, bars_per_year, tuple(metrics), tuple(devices)
     )
     return jax.tree.map(lambda field: field[:, 0], result) if alone else result
 

@@ -130,10 +130,9 @@ def at_the_money_variance(bars: Bars, years: Array) -> Array:
 
 def ssvi_volatility(log_moneyness: Array, variance: Array, years: Array) -> Array:
     """Return implied volatilities at ``log(strike / forward)``; all arguments broadcast together."""
-    slope = WING / (variance**POWER * (1.0 + variance) ** (1.0 - POWER))
-    scaled = slope * log_moneyness
-    total = variance / 2.0 * (1.0 + SKEW * scaled + np.sqrt((scaled + SKEW) ** 2 + 1.0 - SKEW**2))
-    return np.asarray(np.sqrt(total / years))
+    from pricing.surface.ssvi import natural_variance
+
+    return np.asarray(np.sqrt(natural_variance(log_moneyness, variance, SKEW, WING, POWER) / years))
 
 
 def strike_grid(spot: float, variance: Array) -> Array:

@@ -14,7 +14,7 @@ from typing import Any
 
 from mcp_servers.addresses import LOOPBACK
 from mcp_servers.secrecy import deny_inspection
-from mcp_servers.setting import ServerStartError, Setting, bind
+from mcp_servers.setting import ON_PROCESSOR, ServerStartError, Setting, bind
 
 REBIND_TIMEOUT_S = 5.0
 REBIND_PAUSE_S = 0.2
@@ -25,6 +25,7 @@ class ToolServerActor:
     """Serves one server from a thread. Its constructor never raises: what went wrong is in :meth:`status`."""
 
     def __init__(self, name: str, port: int, channel_port: int, setting: Setting) -> None:
+        os.environ.update(ON_PROCESSOR)
         from mcp_servers.host import allow_many_connections, host_together
 
         deny_inspection()

@@ -30,7 +30,6 @@ Rate = Annotated[
 DividendYield = Annotated[
     float, Field(description="Continuously compounded, per year, decimal", ge=MIN_RATE, le=MAX_RATE)
 ]
-DAYS_A_YEAR = 365
 WARM_UP_TICKER, WARM_UP_DAY = "SIM-TECH", date(2013, 3, 1)
 
 
@@ -173,7 +172,7 @@ def calculate_option_price(
     calendar day), vega and rho are per 1.00 of volatility and of rate (vega_per_point, rho_per_point per percentage
     point).
     """
-    from pricing import black_scholes
+    from pricing import black_scholes, greek_units
 
     answer = black_scholes.all_greeks(
         spot=spot,
@@ -184,19 +183,14 @@ def calculate_option_price(
         dividend_yield=dividend_yield,
         is_call=option_type == "call",
     )
-    price, delta, gamma, theta, vega, rho = (float(value) for value in answer[:6])
-    if not all(map(math.isfinite, (price, delta, gamma, theta, vega, rho))):
+    figures = {name: float(getattr(answer, name)) for name in ("price", *black_scholes.Greeks._fields)}
+    if not all(map(math.isfinite, figures.values())):
         raise ValueError("the Greeks are not defined at the strike when no time or no volatility is left")
     return OptionPrice(
-        price=price,
-        delta=delta,
-        gamma=gamma,
-        theta=theta,
-        theta_per_day=theta / DAYS_A_YEAR,
-        vega=vega,
-        vega_per_point=vega / 100,
-        rho=rho,
-        rho_per_point=rho / 100,
+        **figures,
+        theta_per_day=greek_units.theta_per_calendar_day(figures["theta"]),
+        vega_per_point=greek_units.vega_per_point(figures["vega"]),
+        rho_per_point=greek_units.rho_per_point(figures["rho"]),
     )
 
 

@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from mcp_servers.addresses import LOOPBACK
 from mcp_servers.secrecy import deny_inspection
-from mcp_servers.setting import ServerStartError, Setting, bind
+from mcp_servers.setting import ON_PROCESSOR, ServerStartError, Setting, bind
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
@@ -111,7 +111,7 @@ class ServerProcess:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env=os.environ | {"PYTHONPATH": path},
+                env=os.environ | {"PYTHONPATH": path} | ON_PROCESSOR,
                 start_new_session=True,
             )
         orders = {

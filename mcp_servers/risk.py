@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SHARES_A_CONTRACT = 100.0
 DAYS_A_YEAR = 365
 MONTE_CARLO_DRAWS = 100_000
+SCENARIOS = 20_000
 LEAST_COMPILED_SIZE = 8
 Confidence = Annotated[
     float, Field(description="Probability that the loss is not exceeded: 0.95 or 0.99, not 95", gt=0.5, lt=1)
@@ -210,7 +211,7 @@ def calculate_portfolio_greeks(
     """
     import numpy as np
 
-    from pricing import black_scholes
+    from pricing import black_scholes, greek_units
 
     _require_option_terms(positions)
     count, positions = len(positions), _padded(positions)
@@ -237,9 +238,9 @@ def calculate_portfolio_greeks(
         dollar_delta=float((held["delta"] * spot).sum()),
         gamma=total["gamma"],
         theta=total["theta"],
-        theta_per_day=total["theta"] / DAYS_A_YEAR,
+        theta_per_day=greek_units.theta_per_calendar_day(total["theta"]),
         vega=total["vega"],
-        vega_per_point=total["vega"] / 100,
+        vega_per_point=greek_units.vega_per_point(total["vega"]),
         rho=total["rho"],
         value=total["price"],
         position_delta=held["delta"][:count].tolist(),
@@ -464,24 +465,25 @@ def calculate_portfolio_var(
         raise ValueError(f"volatility names underlyings that no position has: {strangers}; positions have: {names}")
     deviations = np.array([volatility[name] for name in names] + [0.0] * (spots.size - len(names)))
     matrix = np.where(np.eye(spots.size, dtype=bool), 1.0, correlation)
-    profits = risk.simulated_profits(
+    found = risk.simulated_risk(
         jax.random.key(caller.current().grant.seed),
         book,
         spot=spots,
         volatility=deviations,
         correlation=matrix,
+        confidence=confidence,
         horizon_days=horizon_days,
+        scenarios=SCENARIOS,
         rate=rate,
     )
-    estimate = risk.value_at_risk(profits, confidence=confidence)
     return RiskEstimate(
         method="monte_carlo, full revaluation",
         confidence=confidence,
-        observations=profits.size,
+        observations=SCENARIOS,
         horizon_periods=horizon_days,
-        value_at_risk=estimate.value,
-        expected_shortfall=risk.expected_shortfall(profits, confidence=confidence).value,
-        standard_error=estimate.standard_error,
+        value_at_risk=found.value_at_risk.value,
+        expected_shortfall=found.expected_shortfall.value,
+        standard_error=found.value_at_risk.standard_error,
     )
 
 

@@ -13,6 +13,9 @@ from mcp_servers.addresses import LOOPBACK
 MIN_OPEN_FILES = 128
 """What the servers of a small run have open, twice over. With fewer they fail calls, which an agent would pay for."""
 
+ON_PROCESSOR = {"JAX_PLATFORMS": "cpu"}
+"""Environment of every server: answers of tools are the same on every machine, and no server takes a card's memory."""
+
 
 class ServerStartError(RuntimeError):
     """A server could not be started; the message is one line that says why."""

@@ -206,18 +206,33 @@ def _price_and_greeks(
     is_call: jax.Array,
 ) -> tuple[jax.Array, Greeks]:
     p = _parts(spot, strike, time, rate, volatility, dividend_yield, is_call)
-    return p.price, Greeks(
-        delta=jnp.where(spot == 0.0, _delta_of_worthless(time, dividend_yield, is_call), p.sign * p.share_leg / spot),
-        gamma=_divide(p.scaled_density, spot * spot * p.deviation),
-        theta=-_divide(0.5 * p.scaled_density * volatility, p.sqrt_time)
-        + p.sign * (dividend_yield * p.share_leg - rate * p.cash_leg),
-        vega=p.scaled_density * p.sqrt_time,
-        rho=p.sign * time * p.cash_leg,
-    )
+    gamma = _divide(p.scaled_density, spot * spot * p.deviation)
+    return p.price, Greeks(gamma=gamma, **_first_order(p, spot, time, rate, volatility, dividend_yield, is_call))
 
 
 def _greeks(*arguments: jax.Array) -> Greeks:
     return _price_and_greeks(*arguments)[1]
+
+
+def _first_order(
+    p: _Parts,
+    spot: jax.Array,
+    time: jax.Array,
+    rate: jax.Array,
+    volatility: jax.Array,
+    dividend_yield: jax.Array,
+    is_call: jax.Array,
+) -> dict[str, jax.Array]:
+    """Return what :class:`Greeks` and :class:`AllGreeks` have in common, by name."""
+    return {
+        "delta": jnp.where(
+            spot == 0.0, _delta_of_worthless(time, dividend_yield, is_call), p.sign * p.share_leg / spot
+        ),
+        "theta": -_divide(0.5 * p.scaled_density * volatility, p.sqrt_time)
+        + p.sign * (dividend_yield * p.share_leg - rate * p.cash_leg),
+        "vega": p.scaled_density * p.sqrt_time,
+        "rho": p.sign * time * p.cash_leg,
+    }
 
 
 def _delta_of_worthless(time: jax.Array, dividend_yield: jax.Array, is_call: jax.Array) -> jax.Array:
@@ -236,21 +251,17 @@ def _all_greeks(
     p = _parts(spot, strike, time, rate, volatility, dividend_yield, is_call)
     share_density = _divide(p.scaled_density, spot)
     gamma = _divide(share_density, spot * p.deviation)
-    delta = jnp.where(spot == 0.0, _delta_of_worthless(time, dividend_yield, is_call), p.sign * p.share_leg / spot)
+    first = _first_order(p, spot, time, rate, volatility, dividend_yield, is_call)
     carry = rate - dividend_yield
     drift = _divide(share_density * carry, p.deviation) - _divide(0.5 * share_density * p.d2, time)
     return AllGreeks(
         price=p.price,
-        delta=delta,
         gamma=gamma,
-        theta=-_divide(0.5 * p.scaled_density * volatility, p.sqrt_time)
-        + p.sign * (dividend_yield * p.share_leg - rate * p.cash_leg),
-        vega=p.scaled_density * p.sqrt_time,
-        rho=p.sign * time * p.cash_leg,
+        **first,
         dividend_rho=-p.sign * time * p.share_leg,
         vanna=-_divide(share_density * p.d2, volatility),
         volga=_divide(p.scaled_density * p.sqrt_time * p.d1 * p.d2, volatility),
-        charm=dividend_yield * delta - drift,
+        charm=dividend_yield * first["delta"] - drift,
         speed=-jnp.where(gamma == 0.0, 0.0, gamma / spot * (1.0 + _divide(p.d1, p.deviation))),
         dual_delta=jnp.where(
             strike == 0.0,

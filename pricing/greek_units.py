@@ -33,21 +33,3 @@ def vega_per_point(vega: Number) -> Number:
 def rho_per_point(rho: Number) -> Number:
     """Rho per 1.00 of rate to rho per percentage point (0.01)."""
     return rho / 100.0
-
-
-@labelled
-def rho_per_basis_point(rho: Number) -> Number:
-    """Rho per 1.00 of rate to rho per basis point (0.0001)."""
-    return rho / 10_000.0
-
-
-@labelled
-def gamma_per_percent_move(gamma: Number, *, spot: Number) -> Number:
-    """Change of delta per 1.00 of spot to change of delta for a 1% move of spot."""
-    return gamma * spot / 100.0
-
-
-@labelled
-def delta_in_currency(delta: Number, *, spot: Number) -> Number:
-    """Delta in shares to the value of those shares, which is the profit of a 100% move to first order."""
-    return delta * spot

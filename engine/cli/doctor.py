@@ -22,11 +22,12 @@ def add_commands(commands: options.Commands) -> None:
     doctor.add_argument("--agent", metavar="URL", help="also fetch and check the card of this agent")
     doctor.add_argument("--store", metavar="RUN", type=Path, help="also check every hash of this run")
     options.add_json(doctor, "the findings")
+    doctor.set_defaults(run_on_processor=False)  # it tells what there is
 
 
 def doctor_command(arguments: argparse.Namespace) -> int:
     """Print the findings; exit 1 when something is broken."""
-    from engine.doctor import diagnose, worst
+    from engine.machine.doctor import diagnose, worst
 
     checks = diagnose(agent=arguments.agent, store=arguments.store)
     if arguments.json:

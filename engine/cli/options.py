@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from engine import devices
 from engine.cli import streams
 
 Commands = Any
@@ -24,7 +25,7 @@ def command(
 ) -> argparse.ArgumentParser:
     """Add a command with its help line and an example at the end of its help."""
     parser = group(commands, name, help=help, example=example)
-    parser.set_defaults(run=run, parser=parser)
+    parser.set_defaults(run=run, parser=parser, run_on_processor=True)
     return parser
 
 
@@ -99,6 +100,25 @@ def day(text: str) -> date:
         return date.fromisoformat(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"a day is written YYYY-MM-DD, such as 2013-03-01, got {text!r}") from None
+
+
+def device(text: str) -> str:
+    """Check the name of a device."""
+    try:
+        devices.named(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def add_device(parser: argparse.ArgumentParser) -> None:
+    """Add ``--device``."""
+    parser.add_argument(
+        "--device",
+        type=device,
+        metavar="NAME",
+        help="where to compute: cpu, cuda or tpu, or one of several such as cuda:1 (default: as configured, else cpu)",
+    )
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:

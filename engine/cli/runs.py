@@ -41,6 +41,7 @@ def add_commands(commands: options.Commands) -> None:
     )
     run.add_argument("--out", metavar="DIR", type=Path, help="run folder, new or empty (default: runs/<run id>)")
     run.add_argument("--backend", choices=("serial", "ray"), help="where tasks and tool servers run")
+    options.add_device(run)
     run.add_argument("--ports", choices=("fixed", "auto"), help="MCP servers on 8101-8106, or on free ports")
     _add_addresses(run)
     run.add_argument("--concurrency", type=int, metavar="N", help="tasks under way at once")
@@ -66,6 +67,7 @@ def add_commands(commands: options.Commands) -> None:
         help="also play the tasks again for which the agent was not available; the result tells how many",
     )
     _add_addresses(resume)
+    options.add_device(resume)
     model_flags.add(resume, model_flags.MOVABLE)
     _add_budget(resume, "what the run may cost in all, what it has spent included (default: as the run began)")
     options.add_json(resume, "the result")
@@ -129,7 +131,7 @@ def resolved_config(arguments: argparse.Namespace) -> RunConfig:
         raw["sampling"] |= {"seed": int(arguments.seed), "seed_drawn": drawn}
     if getattr(arguments, "shard", None) is not None:
         raw["sampling"]["shard"] = arguments.shard
-    for name in ("backend", "ports", "concurrency", *ADDRESSES):
+    for name in ("backend", "device", "ports", "concurrency", *ADDRESSES):
         if getattr(arguments, name, None) is not None:
             raw["execution"][name] = getattr(arguments, name)
     if getattr(arguments, "max_cost_usd", None) is not None:
@@ -139,7 +141,7 @@ def resolved_config(arguments: argparse.Namespace) -> RunConfig:
 
 def run_command(arguments: argparse.Namespace) -> int:
     """Evaluate an agent."""
-    from engine import batch, progress
+    from engine.run import batch, progress
     from mcp_servers.secrecy import deny_inspection
 
     if arguments.estimate:
@@ -160,8 +162,9 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 def _estimate(arguments: argparse.Namespace) -> int:
     """Print what a run would use."""
-    from engine import estimate, model_settings
+    from engine.agent import model_settings
     from engine.errors import ConfigError
+    from engine.plan import estimate
 
     agent = arguments.agent or model_settings.AGENT
     if agent != model_settings.AGENT:
@@ -170,17 +173,17 @@ def _estimate(arguments: argparse.Namespace) -> int:
         )
     config = resolved_config(arguments)
     settings = model_settings.resolve(model_flags.given(arguments, agent), os.environ, config.limits, to_play=False)
-    found = estimate.estimate(config, settings)
+    expected = estimate.estimate(config, settings)
     if arguments.json:
-        options.print_json(found)
+        options.print_json(expected)
     else:
-        print(estimate.table(found))
+        print(estimate.table(expected))
     return 0
 
 
 def resume_command(arguments: argparse.Namespace) -> int:
     """Finish a run."""
-    from engine import batch, progress
+    from engine.run import batch, progress
     from mcp_servers.secrecy import deny_inspection
 
     deny_inspection()
@@ -191,15 +194,15 @@ def resume_command(arguments: argparse.Namespace) -> int:
         retry_errors=arguments.retry_errors,
         max_cost_usd=arguments.max_cost_usd,
         model={name: value for name in model_flags.MOVABLE if (value := getattr(arguments, name)) is not None},
-        execution={name: value for name in ADDRESSES if (value := getattr(arguments, name)) is not None},
+        execution={name: value for name in ("device", *ADDRESSES) if (value := getattr(arguments, name)) is not None},
     )
     return _tell(result, arguments.folder, as_json=arguments.json)
 
 
 def report_command(arguments: argparse.Namespace) -> int:
     """Write the report again."""
-    from engine import batch
-    from engine.store import Store
+    from engine.run import batch
+    from engine.storage.store import Store
 
     with Store.open(arguments.folder) as store:
         result = batch.finish(store)
@@ -208,7 +211,7 @@ def report_command(arguments: argparse.Namespace) -> int:
 
 def rescore_command(arguments: argparse.Namespace) -> int:
     """Score the stored transcripts again."""
-    from engine import rescore
+    from engine.run import rescore
 
     result = rescore.rescore(arguments.folder)
     _print(result, arguments.folder, as_json=arguments.json)
@@ -217,7 +220,7 @@ def rescore_command(arguments: argparse.Namespace) -> int:
 
 def merge_command(arguments: argparse.Namespace) -> int:
     """Put shards together."""
-    from engine.merge import merge
+    from engine.run.merge import merge
 
     result = merge(arguments.folders, arguments.out)
     return _tell(result, Path(result["folder"]), as_json=arguments.json)
@@ -238,7 +241,7 @@ def _tell(result: dict[str, Any], folder: Path, *, as_json: bool) -> int:
 
 
 def _print(result: dict[str, Any], folder: Path, *, as_json: bool) -> None:
-    from engine import results
+    from engine.report import results
 
     if as_json:
         options.print_json(result)

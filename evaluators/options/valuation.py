@@ -5,20 +5,18 @@ Arrays are padded to a fixed length, so that positions of every size run through
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import NormalDist
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from evaluators.options.chain import DAYS_PER_YEAR, MAX_LEGS, Holding, Position, Series, Underlying
-from pricing import black_scholes, implied_volatility, risk, strategy
+from pricing import black_scholes, greek_units, implied_volatility, risk, strategy
 
 TRADING_DAYS_PER_YEAR = 252
-_NORMAL = NormalDist()
 
 
 class Greeks(NamedTuple):
@@ -88,7 +86,13 @@ def greeks(position: Position, underlying: Underlying) -> Greeks:
     totals = np.asarray(per_share) @ (columns["shares"] * columns["is_option"])
     stock = float(columns["shares"][~columns["is_option"]].sum())
     delta, gamma, theta, vega, rho = (float(total) for total in totals)
-    return Greeks(delta + stock, gamma, theta / DAYS_PER_YEAR, vega / 100, rho / 100)
+    return Greeks(
+        delta=delta + stock,
+        gamma=gamma,
+        theta_per_day=greek_units.theta_per_calendar_day(theta),
+        vega_per_point=greek_units.vega_per_point(vega),
+        rho_per_point=greek_units.rho_per_point(rho),
+    )
 
 
 def profits(position: Position, underlying: Underlying, shocks: Sequence[Shock]) -> list[float]:
@@ -151,19 +155,7 @@ def cash_paid(position: Position, underlying: Underlying) -> float:
 
 def payoff(position: Position, underlying: Underlying) -> strategy.Analysis:
     """Return cost, largest profit and loss and breakevens at the common expiry, in dollars, at the quoted prices."""
-    return strategy.analyze(
-        [
-            strategy.Leg(kind="stock", quantity=holding.quantity, premium=underlying.spot)
-            if holding.series is None
-            else strategy.Leg(
-                kind=holding.series.kind,
-                quantity=holding.quantity,
-                premium=holding.series.price,
-                strike=holding.series.strike,
-            )
-            for holding in position
-        ]
-    )
+    return strategy.analyze(_legs(position, underlying))
 
 
 def probability_of_profit(position: Position, underlying: Underlying, days: int) -> float:
@@ -171,39 +163,34 @@ def probability_of_profit(position: Position, underlying: Underlying, days: int)
 
     The law of the price is lognormal with the underlying's own volatility.
     """
-    result = payoff(position, underlying)
-    edges = [0.0, *(edge for edge in result.breakevens if edge > 0.0), math.inf]
-    chance = [_probability_below(edge, underlying, days) for edge in edges]
-    middles = [(low + high) / 2 if math.isfinite(high) else low + 1.0 for low, high in itertools.pairwise(edges)]
-    profitable = [_profit_at(position, underlying, middle) > 0.0 for middle in middles]
-    return sum(chance[i + 1] - chance[i] for i, wins in enumerate(profitable) if wins)
-
-
-def _probability_below(price: float, underlying: Underlying, days: int) -> float:
-    if price <= 0.0:
-        return 0.0
-    if math.isinf(price):
-        return 1.0
-    time = days / DAYS_PER_YEAR
-    drift = (underlying.rate - underlying.dividend_yield - underlying.volatility**2 / 2) * time
-    return _NORMAL.cdf((math.log(price / underlying.spot) - drift) / (underlying.volatility * math.sqrt(time)))
-
-
-def _profit_at(position: Position, underlying: Underlying, price: float) -> float:
-    total = 0.0
-    for holding in position:
-        series = holding.series
-        if series is None:
-            total += holding.shares * (price - underlying.spot)
-            continue
-        exercise = price - series.strike if series.kind == "call" else series.strike - price
-        total += holding.shares * (max(exercise, 0.0) - series.price)
-    return total
+    law = strategy.TerminalDistribution(
+        spot=underlying.spot,
+        time=days / DAYS_PER_YEAR,
+        rate=underlying.rate,
+        dividend_yield=underlying.dividend_yield,
+        volatility=underlying.volatility,
+    )
+    profitable = strategy.payoff(_legs(position, underlying)).profitable
+    return sum(law.probability(low, high) for low, high in profitable)
 
 
 def profit_at_expiry(position: Position, underlying: Underlying, price: float) -> float:
     """Return the profit, in dollars, when the underlying ends at ``price`` on the common expiry."""
-    return _profit_at(position, underlying, price)
+    return float(strategy.payoff(_legs(position, underlying)).at(Fraction(price)))
+
+
+def _legs(position: Position, underlying: Underlying) -> list[strategy.Leg]:
+    return [
+        strategy.Leg(kind="stock", quantity=holding.quantity, premium=underlying.spot)
+        if holding.series is None
+        else strategy.Leg(
+            kind=holding.series.kind,
+            quantity=holding.quantity,
+            premium=holding.series.price,
+            strike=holding.series.strike,
+        )
+        for holding in position
+    ]
 
 
 def daily_value_at_risk(delta: float, spot: float, volatility: float) -> float:

@@ -168,7 +168,8 @@ def _greeks(*arguments: jax.Array, scheme: Scheme) -> tuple[jax.Array, Greeks]:
     decay = rate * price - (rate - dividend_yield) * spot * delta - 0.5 * (volatility * spot) ** 2 * gamma
     theta = jnp.where(_is_exercised(put, front), 0.0, decay)
     # The clamps of the boundary give a NaN argument the slope 0.
-    return price, Greeks(*(jnp.where(jnp.isnan(price), jnp.nan, each) for each in (delta, gamma, theta, vega, rho)))
+    known = Greeks(delta=delta, gamma=gamma, theta=theta, vega=vega, rho=rho)
+    return price, jax.tree.map(lambda greek: jnp.where(jnp.isnan(price), jnp.nan, greek), known)
 
 
 def _level(*arguments: jax.Array, scheme: Scheme) -> jax.Array:

@@ -28,9 +28,11 @@ from pricing.risk.simulation import (
     Gaussian,
     Jumps,
     StudentT,
+    TailRisk,
     historical_profits,
     simulate_log_returns,
     simulated_profits,
+    simulated_risk,
     stressed_correlation,
 )
 from pricing.risk.stress import HISTORICAL_SCENARIOS, SCENARIOS, Scenario, StressOutcome, stress
@@ -49,6 +51,7 @@ __all__ = [
     "Scenario",
     "StressOutcome",
     "StudentT",
+    "TailRisk",
     "attribution",
     "book_of",
     "christoffersen",
@@ -69,6 +72,7 @@ __all__ = [
     "sharpe_ratio",
     "simulate_log_returns",
     "simulated_profits",
+    "simulated_risk",
     "sortino_ratio",
     "stress",
     "stressed_correlation",

@@ -132,7 +132,7 @@ def revalue(
     if prices.ndim not in (1, 2):
         raise ValueError(f"spot must have shape [underlyings] or [scenarios, underlyings], got {prices.shape}")
     table = np.atleast_2d(prices)
-    options, stock_shares = _split(book, table.shape[1], prices.dtype)
+    options, stock_shares = options_and_stock(book, table.shape[1], prices.dtype)
     moves: list[NDArray[np.floating] | None] = [
         _per_scenario(name, value, table.shape[0], prices.dtype)
         for name, value in (
@@ -150,7 +150,7 @@ def revalue(
     return value.reshape(prices.shape[:-1])
 
 
-class _Options(NamedTuple):
+class Options(NamedTuple):
     """Numpy columns, each one number where a compiled loop reads them."""
 
     underlying: Any
@@ -161,7 +161,8 @@ class _Options(NamedTuple):
     volatility: Any
 
 
-def _split(book: Book, underlyings: int, dtype: np.dtype) -> tuple[_Options, NDArray[np.floating]]:
+def options_and_stock(book: Book, underlyings: int, dtype: np.dtype) -> tuple[Options, NDArray[np.floating]]:
+    """Return the checked options of a book, and the shares of each underlying that it holds as stock."""
     rows = {name: np.atleast_1d(np.asarray(value)) for name, value in book._asdict().items()}
     index, is_option = rows["underlying"].astype(np.int32), rows["is_option"].astype(bool)
     if index.size and not (0 <= index.min() and index.max() < underlyings):
@@ -175,7 +176,7 @@ def _split(book: Book, underlyings: int, dtype: np.dtype) -> tuple[_Options, NDA
     columns = [np.where(rows["is_call"], 1.0, -1.0)]
     columns += [rows[name] for name in ("shares", "strike", "time_to_expiry", "volatility")]
     options = (column[is_option].astype(dtype) for column in columns)
-    return _Options(index[is_option], *options), stock
+    return Options(index[is_option], *options), stock
 
 
 def _per_scenario(name: str, value: ArrayLike, scenarios: int, dtype: np.dtype) -> NDArray[np.floating]:
@@ -187,12 +188,12 @@ def _per_scenario(name: str, value: ArrayLike, scenarios: int, dtype: np.dtype) 
 
 
 def _in_blocks(
-    options: _Options, table: NDArray[np.floating], moves: Sequence[NDArray[np.floating] | None]
+    options: Options, table: NDArray[np.floating], moves: Sequence[NDArray[np.floating] | None]
 ) -> jax.Array:
     """Revalue in blocks of scenarios that stay in cache, one thread a core: a compiled call uses one core on a CPU."""
     count = table.shape[0]
     if count <= _BLOCK:
-        return jnp.asarray(_revalue_options(options, table.T, *moves))
+        return jnp.asarray(revalue_options(options, table.T, *moves))
     # The last block overlaps the one before it, so that one shape is compiled.
     starts = [min(start, count - _BLOCK) for start in range(0, count, _BLOCK)]
     total = np.empty(count, table.dtype)
@@ -200,7 +201,7 @@ def _in_blocks(
     def block(start: int) -> None:
         rows = slice(start, start + _BLOCK)
         cut = [move if move is None or move.ndim == 0 else move[rows] for move in moves]
-        total[rows] = _revalue_options(options, table[rows].T, *cut)
+        total[rows] = revalue_options(options, table[rows].T, *cut)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(block, starts))
@@ -208,8 +209,8 @@ def _in_blocks(
 
 
 @jax.jit
-def _revalue_options(
-    options: _Options,
+def revalue_options(
+    options: Options,
     spot: jax.Array,
     rate: jax.Array,
     dividend_yield: jax.Array,
@@ -223,7 +224,7 @@ def _revalue_options(
     """
     log_spot = jnp.log(spot)
 
-    def add(total: jax.Array, option: _Options) -> tuple[jax.Array, None]:
+    def add(total: jax.Array, option: Options) -> tuple[jax.Array, None]:
         spots, logs, log_strike = spot[option.underlying], log_spot[option.underlying], jnp.log(option.strike)
         volatility = option.volatility + volatility_change
         if skew_change is not None:

@@ -7,6 +7,7 @@ confidence has a negative value at risk.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,17 +58,8 @@ def value_at_risk(profit_and_loss: ArrayLike, *, confidence: float = 0.95) -> Es
     1.0
     """
     losses = -_outcomes(profit_and_loss, confidence)
-    last = losses.size - 1
-    position = confidence * last
-    spread = math.sqrt(losses.size * confidence * (1.0 - confidence))
-    low, high = math.floor(position - spread), math.ceil(position + spread)
-    below = math.floor(position)
-    ranks = sorted({max(low, 0), below, min(below + 1, last), min(high, last)})
-    ordered = np.partition(losses, ranks)
-    weight = position - below
-    value = (1.0 - weight) * ordered[below] + weight * ordered[min(below + 1, last)]
-    error = math.nan if low < 0 or high > last else float(ordered[high] - ordered[low]) / 2.0
-    return Estimate(float(value), error)
+    tail = Tail.of(losses.size, confidence)
+    return tail.value_at_risk(np.partition(losses, sorted(set(tail.ranks)))[list(tail.ranks)])
 
 
 @checked
@@ -79,19 +71,86 @@ def expected_shortfall(profit_and_loss: ArrayLike, *, confidence: float = 0.95) 
     sqrt((variance of tail losses + confidence * (mean - edge)^2) / tail size).
     """
     losses = -_outcomes(profit_and_loss, confidence)
-    tail = losses.size * (1.0 - confidence)
-    # A tail of 5.000000000000004 outcomes is one of 5: the product above is rounded.
-    whole = math.floor(tail + 1e-9 * losses.size)
-    first = losses.size - whole
-    ordered = np.partition(losses, [max(first - 1, 0), min(first, losses.size - 1)])
-    fraction = max(tail - whole, 0.0)
-    edge = float(ordered[max(first - 1, 0)])
+    tail = Tail.of(losses.size, confidence)
+    first = losses.size - tail.whole
+    ordered = np.partition(losses, [tail.edge, min(first, losses.size - 1)])
     worst = ordered[first:]
-    value = (float(worst.sum()) + fraction * edge) / (whole + fraction)
-    if whole < 2:
-        return Estimate(value, math.nan)
-    variance = float(worst.var()) + confidence * (value - edge) ** 2
-    return Estimate(value, math.sqrt(variance / whole))
+    squares = float(((worst - worst.mean()) ** 2).sum()) if tail.whole else 0.0
+    return tail.expected_shortfall(float(ordered[tail.edge]), float(worst.sum()), squares)
+
+
+class Tail(NamedTuple):
+    """What the estimates need of a sample of losses: some order statistics, and sums over the worst.
+
+    Attributes
+    ----------
+    confidence
+        Between 0 and 1, exclusive.
+    low, below, above, high
+        Ranks: of the error to the left, beside the quantile, and of the error to the right, of which the outer ones may
+        lie outside of the sample.
+    last
+        Rank of the largest loss.
+    weight
+        Of the order statistic above in the quantile.
+    edge
+        Rank of the loss that counts in part.
+    whole, fraction
+        Number of losses that count as a whole, and the part of the edge that counts.
+    """
+
+    confidence: float
+    low: int
+    below: int
+    above: int
+    high: int
+    last: int
+    weight: float
+    edge: int
+    whole: int
+    fraction: float
+
+    @classmethod
+    def of(cls, size: int, confidence: float) -> Tail:
+        """Return the tail of a sample of ``size`` losses."""
+        last = size - 1
+        position = confidence * last
+        spread = math.sqrt(size * confidence * (1.0 - confidence))
+        below = math.floor(position)
+        beyond = size * (1.0 - confidence)
+        # A tail of 5.000000000000004 outcomes is one of 5: the product above is rounded.
+        whole = math.floor(beyond + 1e-9 * size)
+        return cls(
+            confidence=confidence,
+            low=math.floor(position - spread),
+            below=below,
+            above=min(below + 1, last),
+            high=math.ceil(position + spread),
+            last=last,
+            weight=position - below,
+            edge=max(size - whole - 1, 0),
+            whole=whole,
+            fraction=max(beyond - whole, 0.0),
+        )
+
+    @property
+    def ranks(self) -> tuple[int, int, int, int]:
+        """Ranks within the sample of what :meth:`value_at_risk` takes."""
+        return max(self.low, 0), self.below, self.above, min(self.high, self.last)
+
+    def value_at_risk(self, ordered: Sequence[float] | NDArray[np.floating]) -> Estimate:
+        """Return the estimate from the losses at :attr:`ranks`."""
+        low, below, above, high = map(float, ordered)
+        value = (1.0 - self.weight) * below + self.weight * above
+        return Estimate(value, math.nan if self.low < 0 or self.high > self.last else (high - low) / 2.0)
+
+    def expected_shortfall(self, edge: float, total: float, squares: float) -> Estimate:
+        """Return the estimate from the edge, the sum of the whole losses, and that of their squared deviations."""
+        value = (total + self.fraction * edge) / (self.whole + self.fraction)
+        if self.whole < 2:
+            return Estimate(value, math.nan)
+        variance = squares / self.whole + self.confidence * (value - edge) ** 2
+        return Estimate(value, math.sqrt(variance / self.whole))
 
 
 def _outcomes(profit_and_loss: ArrayLike, confidence: float) -> NDArray[np.floating]:

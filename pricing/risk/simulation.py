@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import astuple, dataclass
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
-from pricing.risk.book import Book, revalue
+from pricing.inputs import require
+from pricing.risk.book import Book, Options, options_and_stock, revalue, revalue_options
+from pricing.risk.estimate import Estimate, Tail, require_confidence
+from pricing.risk.order_statistics import order_statistics
 from pricing.signature import checked
 
 TRADING_DAYS_PER_YEAR = 252.0
@@ -110,9 +114,9 @@ def simulate_log_returns(
     ValueError
         When the correlation matrix is not one, or counts are out of range.
     """
-    draws = _draw(key, volatility, correlation, years, scenarios, drift, model)
-    half = scenarios // 2
-    return jnp.concatenate([_log_returns(draws, 0, half), _log_returns(draws, half, scenarios)])
+    law = _law(volatility, correlation, years, scenarios, drift, model)
+    returns: jax.Array = _returns_drawn(key, law, type(model), scenarios)
+    return returns
 
 
 @checked
@@ -167,18 +171,59 @@ def simulated_profits(
     -------
     Profits in currency, shape ``[scenarios]``.
     """
-    years = horizon_days / TRADING_DAYS_PER_YEAR
-    draws = _draw(key, volatility, correlation, years, scenarios, drift, model)
-    on_host: _Draws = jax.tree.map(np.asarray, draws)
-    prices = np.atleast_1d(np.asarray(spot, float))
-    now = float(revalue(book, spot=prices, rate=rate, dividend_yield=dividend_yield))
-    rates = {"rate": rate, "dividend_yield": dividend_yield}
-    profits = np.empty(scenarios)
-    for start, stop in _blocks(scenarios // 2, prices.size):
-        for first, last in ((start, stop), (start + scenarios // 2, stop + scenarios // 2)):
-            table = prices * np.exp(_log_returns(on_host, first, last))
-            profits[first:last] = np.asarray(revalue(book, spot=table, **rates, years_passed=years)) - now
+    world = _world(book, spot, volatility, correlation, horizon_days, scenarios, rate, dividend_yield, drift, model)
+    profits = np.asarray(_profits_drawn(key, world, type(model), scenarios, _rows(scenarios, world.spot.size)))
+    _require_finite(bool(np.isfinite(profits).all()))
     return profits
+
+
+class TailRisk(NamedTuple):
+    """What a book may lose: value at risk and expected shortfall, positive for losses."""
+
+    value_at_risk: Estimate
+    expected_shortfall: Estimate
+
+
+@checked
+def simulated_risk(
+    key: jax.Array,
+    book: Book,
+    *,
+    spot: ArrayLike,
+    volatility: ArrayLike,
+    correlation: ArrayLike,
+    confidence: float = 0.95,
+    horizon_days: float = 1.0,
+    scenarios: int = 20_000,
+    rate: float = 0.0,
+    dividend_yield: float = 0.0,
+    drift: ArrayLike = 0.0,
+    model: ReturnModel = Gaussian(),
+) -> TailRisk:
+    """Monte Carlo value at risk and expected shortfall of a book, in one program that leaves no sample behind.
+
+    Draws, prices, profits and quantiles stay on the device. The estimates are those of
+    :func:`pricing.risk.value_at_risk` and :func:`pricing.risk.expected_shortfall` on :func:`simulated_profits`, to
+    rounding (1e-12 of the largest profit).
+
+    Parameters
+    ----------
+    key, book, spot, volatility, correlation, horizon_days, scenarios, rate, dividend_yield, drift, model
+        As in :func:`simulated_profits`.
+    confidence
+        Between 0 and 1, exclusive.
+    """
+    require_confidence(confidence)
+    world = _world(book, spot, volatility, correlation, horizon_days, scenarios, rate, dividend_yield, drift, model)
+    tail = Tail.of(scenarios, confidence)
+    rows = _rows(scenarios, world.spot.size)
+    ranks = np.array([*tail.ranks, tail.edge], np.int32)
+    statistics, total, squares, finite = jax.device_get(
+        _tail_drawn(key, world, ranks, tail.whole, type(model), scenarios, rows)
+    )
+    _require_finite(bool(finite))
+    *ordered, edge = statistics.tolist()
+    return TailRisk(tail.value_at_risk(ordered), tail.expected_shortfall(edge, float(total), float(squares)))
 
 
 @checked
@@ -234,25 +279,68 @@ def historical_profits(
     return _profits(book, np.asarray(spot, float), growth, years, rate, dividend_yield)
 
 
+class _Law(NamedTuple):
+    """Law of the log returns over the horizon, ``years``; ``parameters`` are the fields of the model.
+
+    ``centre`` and ``scale`` have shape ``[1, underlyings]``.
+    """
+
+    root: jax.Array
+    centre: jax.Array
+    scale: jax.Array
+    parameters: tuple[float, ...]
+    years: float
+
+
+class _World(NamedTuple):
+    """What profits depend on, besides the draws; ``spot`` has shape ``[1, underlyings]``."""
+
+    law: _Law
+    spot: jax.Array
+    options: Options
+    stock_shares: jax.Array
+    rate: float
+    dividend_yield: float
+
+
 class _Draws(NamedTuple):
     """What the log returns of all scenarios are made of: each row of ``shocks`` serves twice, with both signs."""
 
-    shocks: jax.Array | NDArray[np.float64]
-    stretch: jax.Array | NDArray[np.float64] | None
-    jumps: jax.Array | NDArray[np.float64] | None
-    centre: jax.Array | NDArray[np.float64]
-    scale: jax.Array | NDArray[np.float64]
+    shocks: jax.Array
+    stretch: jax.Array | None
+    jumps: jax.Array | None
 
 
-def _draw(
-    key: jax.Array,
+def _world(
+    book: Book,
+    spot: ArrayLike,
+    volatility: ArrayLike,
+    correlation: ArrayLike,
+    horizon_days: float,
+    scenarios: int,
+    rate: float,
+    dividend_yield: float,
+    drift: ArrayLike,
+    model: ReturnModel,
+) -> _World:
+    """Check everything that can be wrong."""
+    law = _law(volatility, correlation, horizon_days / TRADING_DAYS_PER_YEAR, scenarios, drift, model)
+    prices = np.atleast_1d(np.asarray(spot, float))
+    if prices.shape != law.scale.shape[1:]:
+        raise ValueError(f"spot must have shape {law.scale.shape[1:]}, a price for each volatility, got {prices.shape}")
+    require("spot", prices, at_least=0.0)
+    options, stock_shares = options_and_stock(book, prices.size, prices.dtype)
+    return _World(law, jnp.asarray(prices[None, :]), options, jnp.asarray(stock_shares), rate, dividend_yield)
+
+
+def _law(
     volatility: ArrayLike,
     correlation: ArrayLike,
     years: float,
     scenarios: int,
     drift: ArrayLike,
     model: ReturnModel,
-) -> _Draws:
+) -> _Law:
     sigma = np.atleast_1d(np.asarray(volatility, float))
     root = _root(np.asarray(correlation, float), sigma.size)
     if scenarios < 2 or scenarios % 2:
@@ -261,42 +349,110 @@ def _draw(
         raise ValueError(f"years must be finite and > 0, got {years!r}")
     if not (sigma >= 0.0).all():
         raise ValueError(f"volatility must be >= 0, got {sigma.min()!r}")
-    normal_key, other_key, size_key = jax.random.split(key, 3)
-    shocks = jax.random.normal(normal_key, (scenarios // 2, sigma.size)) @ jnp.asarray(root.T)
     centre = (np.asarray(drift, float) - 0.5 * sigma**2) * years
-    stretch = jumps = None
-    if isinstance(model, StudentT):
-        degrees = model.degrees_of_freedom
-        stretch = jnp.sqrt((degrees - 2.0) / jax.random.chisquare(other_key, degrees, (scenarios // 2, 1)))
-    elif isinstance(model, Jumps):
-        count = jax.random.poisson(other_key, model.intensity * years, (scenarios, 1)).astype(shocks.dtype)
-        sizes = jax.random.normal(size_key, (scenarios, sigma.size))
-        jumps = model.mean * count + model.deviation * jnp.sqrt(count) * sizes
+    if isinstance(model, Jumps):
         centre = centre - model.intensity * years * math.expm1(model.mean + 0.5 * model.deviation**2)
-    scale = jnp.asarray(math.sqrt(years) * sigma)[None, :]
-    return _Draws(shocks, stretch, jumps, jnp.asarray(np.broadcast_to(centre, sigma.shape))[None, :], scale)
+    scale = math.sqrt(years) * sigma
+    rows = [jnp.asarray(np.broadcast_to(values, sigma.shape)[None, :]) for values in (centre, scale)]
+    return _Law(jnp.asarray(root), rows[0], rows[1], astuple(model), years)
 
 
-def _log_returns(draws: _Draws, start: int, stop: int) -> Any:
-    """Return the scenarios from ``start`` to ``stop``, both in one half, as the kind of array that the draws are."""
-    half = draws.shocks.shape[0]
-    rows = slice(start % half, start % half + stop - start)
-    shocks = draws.shocks[rows] if start < half else -draws.shocks[rows]
+def _draw(key: jax.Array, law: _Law, kind: type[ReturnModel], scenarios: int) -> _Draws:
+    half, names = scenarios // 2, law.root.shape[0]
+    normal_key, other_key, size_key = jax.random.split(key, 3)
+    shocks = jax.random.normal(normal_key, (half, names)) @ law.root.T
+    stretch = jumps = None
+    if kind is StudentT:
+        (degrees,) = law.parameters
+        stretch = jnp.sqrt((degrees - 2.0) / jax.random.chisquare(other_key, degrees, (half, 1)))
+    elif kind is Jumps:
+        intensity, mean, deviation = law.parameters
+        count = jax.random.poisson(other_key, intensity * law.years, (scenarios, 1)).astype(shocks.dtype)
+        jumps = mean * count + deviation * jnp.sqrt(count) * jax.random.normal(size_key, (scenarios, names))
+    return _Draws(shocks, stretch, jumps)
+
+
+def _log_returns(draws: _Draws, law: _Law, start: int | jax.Array, rows: int, *, mirrored: bool) -> jax.Array:
+    """Return some scenarios of one half: the drawn one, or the one that is drawn with the other sign."""
+
+    def some(array: jax.Array, first: int | jax.Array) -> jax.Array:
+        return lax.dynamic_slice_in_dim(array, first, rows)
+
+    shocks = -some(draws.shocks, start) if mirrored else some(draws.shocks, start)
     if draws.stretch is not None:
-        shocks = shocks * draws.stretch[rows]
-    returns = draws.centre + draws.scale * shocks
-    return returns if draws.jumps is None else returns + draws.jumps[start:stop]
+        shocks = shocks * some(draws.stretch, start)
+    returns = law.centre + law.scale * shocks
+    if draws.jumps is None:
+        return returns
+    return returns + some(draws.jumps, start + (draws.shocks.shape[0] if mirrored else 0))
 
 
-def _blocks(rows: int, columns: int) -> Iterator[tuple[int, int]]:
-    """Yield parts of all rows, of one length and of few numbers; the last overlaps the one before it.
+@partial(jax.jit, static_argnames=("kind", "scenarios"))
+def _returns_drawn(key: jax.Array, law: _Law, kind: type[ReturnModel], scenarios: int) -> jax.Array:
+    draws, half = _draw(key, law, kind, scenarios), scenarios // 2
+    return jnp.concatenate([_log_returns(draws, law, 0, half, mirrored=mirrored) for mirrored in (False, True)])
 
-    One length, because what follows may be compiled for it.
+
+@partial(jax.jit, static_argnames=("kind", "scenarios", "rows"))
+def _profits_drawn(key: jax.Array, world: _World, kind: type[ReturnModel], scenarios: int, rows: int) -> jax.Array:
+    """Return the profits of all scenarios, ``rows`` of each half at a time.
+
+    The last part overlaps the one before it, so that all are of one length.
     """
-    length = min(rows, max(_BLOCK_NUMBERS // columns, 1))
-    for start in range(0, rows, length):
-        first = min(start, rows - length)
-        yield first, first + length
+    law, half = world.law, scenarios // 2
+    draws = _draw(key, law, kind, scenarios)
+
+    def worth(table: jax.Array, years: float) -> jax.Array:
+        rates = (world.rate, world.dividend_yield)
+        options: jax.Array = revalue_options(world.options, table.T, *rates, 0.0, years, None)
+        return table @ world.stock_shares + options
+
+    def add(profits: jax.Array, start: jax.Array) -> tuple[jax.Array, None]:
+        sides = [_log_returns(draws, law, start, rows, mirrored=mirrored) for mirrored in (False, True)]
+        part = jnp.stack([worth(world.spot * jnp.exp(side), law.years) for side in sides])
+        return lax.dynamic_update_slice_in_dim(profits, part, start, axis=1), None
+
+    starts = jnp.minimum(jnp.arange(0, half, rows), half - rows)
+    profits, _ = lax.scan(add, jnp.zeros((2, half)), starts)
+    return profits.reshape(-1) - worth(world.spot, 0.0)
+
+
+@partial(jax.jit, static_argnames=("kind", "scenarios", "rows"))
+def _tail_drawn(
+    key: jax.Array,
+    world: _World,
+    ranks: jax.Array,
+    whole: jax.Array,
+    kind: type[ReturnModel],
+    scenarios: int,
+    rows: int,
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+    """Return the losses at ``ranks``, of which the last is the edge, what lies beyond it, and whether all are finite.
+
+    Of the losses beyond the edge: their sum and the sum of their squared deviations from their mean. Where several
+    losses are equal to the edge, as many of them count as ``whole`` asks for.
+    """
+    losses = -_profits_drawn(key, world, kind, scenarios, rows)
+    statistics = order_statistics(losses, ranks)
+    edge = statistics[-1]
+    beyond = losses > edge
+    equal = whole - beyond.sum()
+    total = jnp.where(beyond, losses, 0.0).sum() + equal * edge
+    mean = total / jnp.maximum(whole, 1)
+    squares = jnp.where(beyond, (losses - mean) ** 2, 0.0).sum() + equal * (edge - mean) ** 2
+    return statistics, total, squares, jnp.isfinite(losses).all()
+
+
+def _rows(scenarios: int, names: int) -> int:
+    """Return how many scenarios of each half are priced at a time: of few numbers."""
+    return min(scenarios // 2, max(_BLOCK_NUMBERS // names, 1))
+
+
+def _require_finite(finite: bool) -> None:
+    if not finite:
+        raise ValueError(
+            "volatility, drift and horizon_days must leave every simulated price finite; some are infinite"
+        )
 
 
 def _profits(

@@ -4,6 +4,7 @@ from pricing.strategy.analysis import Analysis, NetGreeks, analyze
 from pricing.strategy.distribution import TerminalDistribution
 from pricing.strategy.leg import Leg
 from pricing.strategy.margin import Margin, margin
+from pricing.strategy.payoff import Payoff, payoff
 from pricing.strategy.structure import Structure, classify
 
 __all__ = [
@@ -11,9 +12,11 @@ __all__ = [
     "Leg",
     "Margin",
     "NetGreeks",
+    "Payoff",
     "Structure",
     "TerminalDistribution",
     "analyze",
     "classify",
     "margin",
+    "payoff",
 ]

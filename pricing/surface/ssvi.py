@@ -7,7 +7,7 @@ in time. Gatheral and Jacquier 2014, section 4.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -48,12 +48,14 @@ def ssvi_total_variance(surface: SSVI, log_moneyness: ArrayLike, time: ArrayLike
     inside = jnp.interp(t, *ends)
     pace = (ends[1][-1] - ends[1][-2]) / (ends[0][-1] - ends[0][-2])
     theta = jnp.where(t > ends[0][-1], ends[1][-1] + pace * (t - ends[0][-1]), inside)
-    return _variance(theta, surface.rho, surface.eta, surface.gamma, jnp.asarray(log_moneyness))
+    variance: jax.Array = natural_variance(jnp.asarray(log_moneyness), theta, surface.rho, surface.eta, surface.gamma)
+    return variance
 
 
-def _variance(theta: jax.Array, rho: jax.Array, eta: jax.Array, gamma: jax.Array, k: jax.Array) -> jax.Array:
-    phi = eta / (theta**gamma * (1.0 + theta) ** (1.0 - gamma))
-    return 0.5 * theta * (1.0 + rho * phi * k + jnp.sqrt((phi * k + rho) ** 2 + 1.0 - rho * rho))
+def natural_variance(log_moneyness: Any, theta: Any, rho: Any, eta: Any, gamma: Any) -> Any:
+    """Total variance where that at the money is ``theta``: the formula alone, for numbers and arrays of every kind."""
+    scaled = eta / (theta**gamma * (1.0 + theta) ** (1.0 - gamma)) * log_moneyness
+    return theta / 2.0 * (1.0 + rho * scaled + ((scaled + rho) ** 2 + 1.0 - rho**2) ** 0.5)
 
 
 def _parameters(x: jax.Array, time: jax.Array) -> SSVI:
@@ -68,7 +70,8 @@ def _fit(
 ) -> SSVI:
     def residuals(x: jax.Array) -> jax.Array:
         s = _parameters(x, time)
-        return weight * (_variance(s.theta[expiry], s.rho, s.eta, s.gamma, k) - variance)
+        weighted: jax.Array = weight * (natural_variance(k, s.theta[expiry], s.rho, s.eta, s.gamma) - variance)
+        return weighted
 
     return _parameters(minimize(residuals, start, iterations=_ITERATIONS).x, time)
 

@@ -311,12 +311,11 @@ def on_surface(a: Arguments, got: Any) -> bool:
     return bool((np.asarray(got) > 0.0).all() and np.isfinite(np.asarray(got)).all())
 
 
-def unit(name: str, divisor: float, *, spot: bool = False, multiply: bool = False) -> tuple[Any, Any]:
+def unit(name: str, divisor: float) -> tuple[Any, Any]:
     def make(rng: Random) -> Arguments:
-        a = {name: number(rng, -5.0, 5.0, 3 if rng.random() < 0.5 else None)}
-        return a | ({"spot": number(rng, 50.0, 150.0, None)} if spot else {})
+        return {name: number(rng, -5.0, 5.0, 3 if rng.random() < 0.5 else None)}
 
     def check(a: Arguments, got: Any) -> bool:
-        return oracles.close(got, np.asarray(a[name]) * (np.asarray(a["spot"]) if multiply else 1.0) / divisor)
+        return oracles.close(got, np.asarray(a[name]) / divisor)
 
     return make, check

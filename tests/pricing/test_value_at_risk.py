@@ -8,14 +8,19 @@ from statistics import NormalDist
 import jax
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 import native
 from pricing import black_scholes, risk
 from pricing.risk import book as books
+from pricing.risk.order_statistics import order_statistics
+from pricing.risk.simulation import ReturnModel
 
 NORMAL = NormalDist()
 KEY = jax.random.key(3)
+ORDER_STATISTICS = jax.jit(order_statistics)
 
 
 def book(positions: int = 12, seed: int = 0) -> risk.Book:
@@ -65,7 +70,7 @@ def test_revaluation_of_a_book_agrees_with_a_brute_force_loop():
 def test_revaluation_of_many_scenarios_gives_what_few_give(loops: str, monkeypatch: pytest.MonkeyPatch):
     if loops == "xla":
         monkeypatch.setattr(books, "_add_option", books._add_option.__wrapped__)
-        monkeypatch.setattr(books, "_revalue_options", jax.jit(books._revalue_options.__wrapped__))
+        monkeypatch.setattr(books, "revalue_options", jax.jit(books.revalue_options.__wrapped__))
     elif native.status() != "native":
         pytest.skip(native.status())
     spot = 100.0 * np.exp(np.random.default_rng(1).normal(0, 0.1, (40_000, 3)))
@@ -212,6 +217,61 @@ def test_simulated_value_at_risk_of_a_small_horizon_book_is_delta_normal():
     )
     answer = risk.value_at_risk(profit)
     assert answer.value == pytest.approx(closed, rel=0.02)
+
+
+@pytest.mark.parametrize("model", [risk.Gaussian(), risk.StudentT(4.5), risk.Jumps(8.0, -0.03, 0.04)], ids=str)
+@pytest.mark.parametrize("confidence", [0.9, 0.975, 0.9999])
+def test_one_program_from_draw_to_quantile_gives_what_numpy_makes_of_the_profits(model: ReturnModel, confidence: float):
+    correlation = np.where(np.eye(3, dtype=bool), 1.0, 0.4)
+    market = {"spot": [100.0, 95.0, 105.0], "volatility": [0.2, 0.4, 0.3], "correlation": correlation, "model": model}
+    market |= {"horizon_days": 10, "rate": 0.02, "scenarios": 4_000}
+    profits = risk.simulated_profits(KEY, book(), **market)
+    whole = risk.simulated_risk(KEY, book(), confidence=confidence, **market)
+    tolerance = 1e-12 * np.abs(profits).max()
+    losses = np.sort(-profits)
+    assert whole.value_at_risk.value == pytest.approx(np.quantile(losses, confidence), abs=tolerance)
+    np.testing.assert_allclose(
+        whole.value_at_risk, risk.value_at_risk(profits, confidence=confidence), rtol=0.0, atol=tolerance
+    )
+    np.testing.assert_allclose(
+        whole.expected_shortfall, risk.expected_shortfall(profits, confidence=confidence), rtol=1e-11, atol=tolerance
+    )
+    if confidence < 0.99:
+        worst = losses[-round(4_000 * (1.0 - confidence)) :]
+        assert whole.expected_shortfall.value == pytest.approx(worst.mean(), abs=tolerance)
+
+
+def test_equal_losses_count_as_often_as_they_occur():
+    """A stock that cannot move loses nothing, 1,000 times over."""
+    still = risk.Book([0], [False], [False], [10.0], [np.nan], [np.nan], [np.nan])
+    found = risk.simulated_risk(KEY, still, spot=[50.0], volatility=[0.0], correlation=[[1.0]], scenarios=1_000)
+    assert found == ((0.0, 0.0), (0.0, 0.0))
+
+
+def test_simulated_prices_without_end_are_one_clear_error():
+    stock = risk.Book([0], [False], [False], [10.0], [np.nan], [np.nan], [np.nan])
+    endless = {"spot": [50.0], "volatility": [0.2], "correlation": [[1.0]], "drift": 1e6, "scenarios": 1_000}
+    for call in (risk.simulated_profits, risk.simulated_risk):
+        with pytest.raises(
+            ValueError, match="volatility, drift and horizon_days must leave every simulated price finite"
+        ):
+            call(KEY, stock, **endless)
+    with pytest.raises(ValueError, match=r"spot must have shape \(1,\), a price for each volatility, got \(2,\)"):
+        risk.simulated_risk(KEY, stock, **endless | {"spot": [1.0, 2.0]})
+
+
+@settings(max_examples=200)
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.data())
+def test_order_statistics_are_those_of_the_sorted_values(values: list[float], data: st.DataObject):
+    ranks = np.array([data.draw(st.integers(0, len(values) - 1)) for _ in range(3)], np.int32)
+    padded = np.array(values + [2e6] * (40 - len(values)))  # one shape compiles once
+    found = np.asarray(ORDER_STATISTICS(padded, ranks))
+    spread = np.ptp(padded) * 2.0**-63
+    np.testing.assert_allclose(found, np.sort(values)[ranks], rtol=0.0, atol=spread)
+
+
+def test_order_statistics_of_a_missing_value_are_missing():
+    assert np.isnan(ORDER_STATISTICS(np.array([1.0, np.nan, 2.0]), np.array([0, 1, 2], np.int32))).all()
 
 
 def test_return_models_have_the_covariance_asked_for_and_fatter_tails_cost_more():
