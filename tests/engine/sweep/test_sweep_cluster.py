@@ -12,6 +12,7 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -34,9 +35,16 @@ SWEEP = {
     "transforms": ["baseline", "noisy"],
     "seeds": 30,
     "bars": 400,
-    "strategies": ["moving_average_cross"],
+    "strategies": ["moving_average_cross", {"name": "mine.py:make", "params": {"fast": 12}}],
     "seeds_per_shard": 1,
 }
+MINE = """
+from backtest.strategies import moving_average_cross
+
+
+def make(fast):
+    return moving_average_cross(fast, 26)
+"""
 
 
 def free_port() -> int:
@@ -84,6 +92,7 @@ def submit_and_lose_a_node(config: Path, out: Path) -> int:
 def test_a_job_that_loses_a_node_in_the_middle_gives_the_serial_result(tmp_path: Path) -> None:
     config, out = tmp_path / "sweep.yaml", tmp_path / "cluster"
     config.write_text(yaml.safe_dump(SWEEP))
+    (tmp_path / "mine.py").write_text(MINE)
     token = tmp_path / "token"
     token.touch(mode=0o600)
     token.write_text(secrets.token_hex(32))
@@ -101,6 +110,8 @@ def test_a_job_that_loses_a_node_in_the_middle_gives_the_serial_result(tmp_path:
     found, serial = read_results(out / "results"), read_results(tmp_path / "serial" / "results")
     # float32 draws are compiled in each process anew, which may move their last bit
     pd.testing.assert_frame_equal(found, serial, rtol=1e-7, atol=1e-9)
+    by_strategy = found.pivot(index=["transform", "seed"], columns="strategy", values="log_growth")
+    np.testing.assert_array_equal(by_strategy["mine.py:make(fast=12)"], by_strategy["moving_average_cross"])
 
 
 class Starting:

@@ -180,7 +180,7 @@ def test_a_sweep_that_names_no_metric_says_what_it_said_before(tmp_path: Path) -
     summary = run_sweep(written(tmp_path), out=tmp_path / "out", workers=1)
     assert list(summary) == [
         "cells", "bar_steps", "seconds", "bar_steps_per_second", "peak_memory_mib", "results", "compile_seconds",
-        "shards", "shards_reused", "backend", "report",
+        "shards", "shards_reused", "backend", "device", "report",
     ]  # fmt: skip
 
 
