@@ -91,7 +91,7 @@ def test_the_random_walker_differs_between_seeds_and_markets(market: Market) -> 
 
 
 def test_an_unknown_strategy_or_parameter_is_named() -> None:
-    with pytest.raises(ValueError, match="unknown strategy 'momentun'; there are: .*always_long"):
+    with pytest.raises(ValueError, match=r"unknown strategy 'momentun'; there are: .*always_long"):
         strategies.get("momentun")
     with pytest.raises(ValueError, match="bad parameters for strategy 'macd'"):
         strategies.get("macd", speed=3)

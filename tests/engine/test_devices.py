@@ -52,16 +52,22 @@ def test_names_of_devices(text: str, device: tuple[str, int | None]) -> None:
 @pytest.mark.parametrize("text", ["gpu", "cuda:", "cuda:-1", "cuda:one", "", "CPU"])
 def test_a_name_that_is_none_is_refused_by_every_reader(text: str) -> None:
     with pytest.raises(ConfigError, match=r"execution.device.*a device is cpu, cuda or tpu.*got " + repr(text)):
-        parse({"name": "x", "datasets": [{"type": "crypto"}], "execution": {"device": text}}, source="x.yaml")
+        parse(
+            {"name": "x", "datasets": [{"type": "crypto"}], "execution": {"device": text}}, source="x.yaml", folder=ROOT
+        )
     with pytest.raises(ConfigError, match=r"execution.device.*a device is cpu, cuda or tpu"):
-        parse_sweep(SWEEP | {"execution": {"device": text}}, source="x.yaml")
+        parse_sweep(SWEEP | {"execution": {"device": text}}, source="x.yaml", folder=ROOT)
     refused = run("-m", "engine.cli", "validate", "crypto", "--device", text)
     assert refused.returncode == 2 and "argument --device: a device is cpu, cuda or tpu" in refused.stderr
 
 
 def test_the_device_is_no_part_of_what_a_sweep_is() -> None:
-    plain = parse_sweep(SWEEP, source="x")
-    assert plain.on("cuda").digest() == plain.digest() != parse_sweep(SWEEP | {"bars": 121}, source="x").digest()
+    plain = parse_sweep(SWEEP, source="x", folder=ROOT)
+    assert (
+        plain.on("cuda").digest()
+        == plain.digest()
+        != parse_sweep(SWEEP | {"bars": 121}, source="x", folder=ROOT).digest()
+    )
     assert plain.on("cuda:1").execution.device == "cuda:1"
 
 
