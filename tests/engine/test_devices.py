@@ -52,9 +52,7 @@ def test_names_of_devices(text: str, device: tuple[str, int | None]) -> None:
 @pytest.mark.parametrize("text", ["gpu", "cuda:", "cuda:-1", "cuda:one", "", "CPU"])
 def test_a_name_that_is_none_is_refused_by_every_reader(text: str) -> None:
     with pytest.raises(ConfigError, match=r"execution.device.*a device is cpu, cuda or tpu.*got " + repr(text)):
-        parse(
-            {"name": "x", "datasets": [{"type": "crypto"}], "execution": {"device": text}}, source="x.yaml", folder=ROOT
-        )
+        parse({"name": "x", "datasets": [{"type": "crypto"}], "execution": {"device": text}}, source="x.yaml")
     with pytest.raises(ConfigError, match=r"execution.device.*a device is cpu, cuda or tpu"):
         parse_sweep(SWEEP | {"execution": {"device": text}}, source="x.yaml", folder=ROOT)
     refused = run("-m", "engine.cli", "validate", "crypto", "--device", text)
