@@ -111,7 +111,7 @@ def test_the_sweep_on_eight_devices_is_that_of_one_bit_for_bit(tmp_path: Path) -
     for count in (1, 8):
         out = tmp_path / str(count)
         forced = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={count}"}
-        ended = run("-m", "engine.cli", "sweep", str(sweep), "--out", str(out), "--json", **forced)
+        ended = run("-m", "engine.cli", "sweep", str(sweep), "--out", str(out), "--device", "cpu", "--json", **forced)
         assert ended.returncode == 0, ended.stderr
         assert json.loads(ended.stdout)["device"] == f"{count} cpu"
         tables[count] = pd.read_parquet(out / "results").sort_values(
