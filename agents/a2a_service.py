@@ -343,7 +343,8 @@ def parse_flags(parser: argparse.ArgumentParser) -> argparse.Namespace:
 def sources_digest(program: Path) -> str:
     """Return eight hex digits that change with the source of a program or of the files that programs share."""
     digest = hashlib.sha256()
-    for path in [*sorted(program.glob("*.py")), *sorted(Path(__file__).parent.glob("*.py"))]:
+    own = [*sorted(program.glob("*.py")), *sorted(program.glob("*/*.py"))]
+    for path in [*own, *sorted(Path(__file__).parent.glob("*.py"))]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:8]
 

@@ -13,8 +13,10 @@ from pathlib import Path
 import numpy as np
 from scipy.special import betaincinv, stdtrit
 
-from engine import config, intervals, sampling
-from engine.statistics import Sample
+from engine import config
+from engine.plan import sampling
+from engine.scoring import intervals
+from engine.scoring.statistics import Sample
 
 ROOT = Path(__file__).parent.parent
 CONFIGS = ("quick", "offline", "full")
@@ -226,7 +228,7 @@ def main() -> None:
     parser.add_argument("--drawings", type=int, default=3, help="seeds that each config is drawn with")
     given = parser.parse_args()
     if not is_the_engines():
-        raise SystemExit(f"{CHOSEN}: the simulated interval is not that of engine.intervals")
+        raise SystemExit(f"{CHOSEN}: the simulated interval is not that of engine.scoring.intervals")
     rows = list(measure(given.runs, given.drawings))
     print(tables(rows))
 

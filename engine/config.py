@@ -2,64 +2,33 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SerializeAsAny,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from engine import devices, shipped
 from engine.errors import ConfigError
 from engine.tool_times import LIMIT_S
+from evaluators import registry
 from evaluators.contract import SECTIONS, Section
-from evaluators.registry import DATASETS
+from evaluators.entry import Entry
+from evaluators.records import Record, explain
+from lake.vocabulary import nearest
 from mcp_servers import addresses
-
-SELECTION_KEYS = frozenset({"type", "limit", "limit_per_task"})
-"""Keys of a dataset entry that the engine uses; the others are the dataset's own options."""
 
 SWEEP_KEYS = frozenset({"transforms", "severities", "seeds", "strategies", "windows", "bars"})
 """Keys that only the config of a sweep has at its top."""
-
-
-class Record(BaseModel):
-    """Base of every config record: immutable, unknown keys refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class DatasetConfig(Record):
-    """One dataset of a run and how much of it is drawn."""
-
-    type: str
-    limit: Annotated[int, Field(ge=0)] | None = None
-    limit_per_task: Annotated[int, Field(ge=1)] | None = None
-    path: str | None = None
-    hf_dataset: str | None = None
-    task_types: tuple[str, ...] | None = None
-    first: tuple[str, ...] | None = None
-    languages: tuple[str, ...] | None = None
-    variant: str | None = None
-    transforms: tuple[str | dict[str, Any], ...] | None = None
-    severity: Annotated[float, Field(ge=0)] | None = None
-    windows: Annotated[int, Field(ge=1)] | None = None
-    bars: Annotated[int, Field(ge=1)] | None = None
-    decision_every: Annotated[int, Field(ge=1)] | None = None
-    mode: Literal["interactive", "strategy"] | None = None
-    batch: Annotated[int, Field(ge=1)] | None = None
-
-    @field_validator("type")
-    @classmethod
-    def _known(cls, value: str) -> str:
-        if value not in DATASETS:
-            raise ValueError(f"unknown dataset {value!r}{nearest(value, DATASETS)}; available: {', '.join(DATASETS)}")
-        return value
-
-    def options(self) -> dict[str, Any]:
-        """Return the dataset's own options that were given."""
-        return self.model_dump(mode="json", exclude_none=True, exclude=set(SELECTION_KEYS))
 
 
 def _device_name(text: str) -> str:
@@ -72,7 +41,7 @@ DeviceName = Annotated[str, AfterValidator(_device_name)]
 
 
 class ShardConfig(Record):
-    """Which part of the run's tasks is played: shard ``index``, from 1, of ``count`` (``engine.shards``)."""
+    """Which part of the run's tasks is played: shard ``index``, from 1, of ``count`` (``engine.plan.shards``)."""
 
     index: Annotated[int, Field(ge=1)]
     count: Annotated[int, Field(ge=1)]
@@ -119,8 +88,8 @@ class ExecutionConfig(Record):
     """How the tasks are run; changes no score.
 
     With ``date_order`` the tasks that use dated tools are played in the order of their dates, so that no tool shows
-    anything later than a task that is still to be done (``engine.date_order``). Without it they run side by side and
-    only each grant has its date.
+    anything later than a task that is still to be done (``engine.plan.date_order``). Without it they run side by side
+    and only each grant has its date.
 
     The tool servers listen on ``host``; agents are told ``public_host``, by default the address by which this machine
     reaches them. Requests may address the servers by these names, by IP addresses, and by ``allowed_hosts``.
@@ -164,13 +133,31 @@ class DebateConfig(Record):
     enabled: bool = False
 
 
+def dataset_entry(raw: Any) -> Entry:
+    """Return one entry of ``datasets`` as the record of its dataset, which knows the dataset's own options.
+
+    Raises
+    ------
+    WrongRecord
+        One line that names the key, the value and what would be right.
+    """
+    if isinstance(raw, Entry):
+        return raw
+    if not isinstance(raw, dict):
+        raise ValueError(f"a dataset is a mapping with the key type, got {raw!r}")
+    # whose options these are is said by the type: without one, or with a misspelt one, nothing else is looked at
+    misspelt = [key for key in raw if "type" not in raw and len(str(key)) <= 5 and nearest(str(key), ["type"])]
+    entry = Entry.read({key: raw[key] for key in raw if key in Entry.model_fields or key in misspelt})
+    return registry.options(entry.type).read(raw)
+
+
 class RunConfig(Record):
     """One benchmark variant."""
 
     name: str
     version: str = "1"
     description: str = ""
-    datasets: tuple[DatasetConfig, ...]
+    datasets: tuple[Annotated[SerializeAsAny[Entry], BeforeValidator(dataset_entry)], ...]
     sampling: SamplingConfig = SamplingConfig()
     weights: dict[Section, Annotated[float, Field(ge=0)]] = Field(default_factory=lambda: dict.fromkeys(SECTIONS, 0.2))
     limits: LimitsConfig = LimitsConfig()
@@ -180,9 +167,9 @@ class RunConfig(Record):
 
     @field_validator("datasets")
     @classmethod
-    def _some_dataset(cls, value: tuple[DatasetConfig, ...]) -> tuple[DatasetConfig, ...]:
+    def _some_dataset(cls, value: tuple[Entry, ...]) -> tuple[Entry, ...]:
         if not value:
-            raise ValueError(f"a run needs at least one dataset; available: {', '.join(DATASETS)}")
+            raise ValueError(f"a run needs at least one dataset; available: {', '.join(registry.DATASETS)}")
         return value
 
     @field_validator("weights")
@@ -197,12 +184,6 @@ class RunConfig(Record):
         if self.debate.enabled:
             raise ValueError("debate.enabled: true is not available in this version; leave it out or set false")
         return self
-
-
-def nearest(word: str, names: Any) -> str:
-    """Return ``" (did you mean 'x'?)"`` for the nearest of ``names``, or an empty string."""
-    close = difflib.get_close_matches(word, list(names), n=1, cutoff=0.5)
-    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def load(path: str | Path) -> RunConfig:
@@ -235,59 +216,3 @@ def parse(raw: Any, *, source: str) -> RunConfig:
         return RunConfig.model_validate(raw)
     except ValidationError as error:
         raise ConfigError(f"{source}: {explain(error, RunConfig)}") from error
-
-
-def explain(error: ValidationError, model: type[BaseModel]) -> str:
-    """Return every fault of a config in one line: field, value and what would be right.
-
-    A key that is missing because it was misspelt is one fault, not two.
-    """
-    items = error.errors()
-    meant = {
-        (*item["loc"][:-1], name)
-        for item in items
-        if item["type"] == "extra_forbidden" and (name := _meant(item["loc"], model))
-    }
-    told = [item for item in items if item["type"] != "missing" or tuple(item["loc"]) not in meant]
-    # a list whose only item is wrong counts as too short besides
-    told = [item for item in told if item["type"] != "too_short" or not item["input"]]
-    return "; ".join(_explain(item, model) for item in told)
-
-
-def _explain(item: Any, model: type[BaseModel]) -> str:
-    """Turn one pydantic error into field, value and what would be right."""
-    location = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in item["loc"]).lstrip(".")
-    if item["type"] == "extra_forbidden":
-        name = _meant(item["loc"], model)
-        known = f" (did you mean {name!r}?)" if name else f"; known: {', '.join(_fields_at(item['loc'][:-1], model))}"
-        return f"{location}: unknown key{known}"
-    if item["type"] == "missing":
-        return f"{location}: this key is required"
-    if item["type"] == "too_short":
-        return f"{location}: at least one is needed, got none"
-    message = item["msg"].removeprefix("Value error, ")
-    if item["type"] == "value_error":
-        return f"{location}: {message}" if location else message
-    shown = repr(item["input"])
-    return f"{location}: {message} (got {shown if len(shown) <= 80 else shown[:77] + '...'})"
-
-
-def _meant(location: tuple[int | str, ...], model: type[BaseModel]) -> str | None:
-    """Return the key that an unknown one is most like, if it is like any."""
-    close = difflib.get_close_matches(str(location[-1]), _fields_at(location[:-1], model), n=1, cutoff=0.5)
-    return close[0] if close else None
-
-
-def _fields_at(parents: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
-    """Return the keys that exist where an unknown one was found."""
-    for part in parents:
-        if part in model.model_fields:
-            model = _record_in(model.model_fields[str(part)].annotation) or model
-    return list(model.model_fields)
-
-
-def _record_in(annotation: Any) -> type[BaseModel] | None:
-    """Return the record that a field holds, alone, optional or as the items of a sequence."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((found for inner in get_args(annotation) if (found := _record_in(inner))), None)

@@ -38,7 +38,7 @@ def config_file(given: str | Path, *, kind: Literal["run", "sweep"]) -> Path:
     ConfigError
         When there is neither; lists the shipped names of ``kind`` with the nearest of them.
     """
-    from engine.config import nearest
+    from lake.vocabulary import did_you_mean
 
     path = Path(given)
     try:
@@ -52,5 +52,5 @@ def config_file(given: str | Path, *, kind: Literal["run", "sweep"]) -> Path:
     if named and shipped.is_file():
         return shipped
     names = config_names(kind)
-    meant = nearest(path.stem, names) if named else ""
+    meant = did_you_mean(path.stem, names) if named else ""
     raise ConfigError(f"cannot read config {given}: no such file{meant}; shipped by name: {', '.join(names)}")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.agent_dialect import Usage
+from engine.agent.dialect import Usage
+from engine.record import Spent
 
 
 @dataclass
@@ -36,7 +37,7 @@ class Spending:
         self.cost_usd += usage.cost_usd or 0.0
         self.cost_known = self.cost_known and usage.cost_usd is not None
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Spent:
         """Return the spending as it stands in a task's record."""
         return {
             "input_tokens": self.input_tokens,
@@ -46,12 +47,12 @@ class Spending:
         }
 
 
-def is_known(usage: Mapping[str, Any]) -> bool:
+def is_known(usage: Spent) -> bool:
     """Return whether a record's ``usage`` holds the whole cost."""
     return bool(usage.get("cost_known", True))
 
 
-def total(tasks: Iterable[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+def total(tasks: Iterable[Sequence[Spent]]) -> dict[str, Any]:
     """Return what tasks cost that are given as the ``usage`` of each attempt.
 
     ``cost_usd`` is None when any of it is unknown; ``cost_at_least_usd`` is what is known.

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from engine.record import TaskRecord
+
 LIMIT_S = 20.0
 """Longest call that the harness stands for; common clients wait 30 s."""
 
@@ -22,7 +24,7 @@ def slow_calls(calls: Iterable[Mapping[str, Any]], limit_s: float) -> int:
     return sum(seconds(call) > limit_s for call in calls)
 
 
-def per_server(records: Iterable[Mapping[str, Any]], servers: Sequence[str]) -> dict[str, dict[str, Any]]:
+def per_server(records: Iterable[TaskRecord], servers: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return the call times of each server.
 
     Returns
@@ -47,7 +49,7 @@ def _row(calls: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {"calls": len(times), "given_up": sum(bool(call.get("given_up")) for call in calls), **known}
 
 
-def slow_tasks(records: Iterable[Mapping[str, Any]], limit_s: float) -> dict[str, Any]:
+def slow_tasks(records: Iterable[TaskRecord], limit_s: float) -> dict[str, Any]:
     """Return what is told of the tasks that met slow calls: ``limit_s``, ``tasks``, ``calls``, ``longest_s``."""
     met = [record for record in records if record.get("slow_tool_calls")]
     longest = max((seconds(call) for record in met for call in record["tool_calls"]), default=None)

@@ -11,7 +11,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
+
+if TYPE_CHECKING:
+    from evaluators.entry import Entry
 
 Json: TypeAlias = Any
 """A value that ``json.dumps(..., allow_nan=False)`` accepts."""
@@ -20,6 +23,9 @@ Section: TypeAlias = Literal[
     "knowledge_retrieval", "analytical_reasoning", "options_trading", "crypto_trading", "professional_tasks"
 ]
 SECTIONS: tuple[Section, ...] = get_args(Section)
+
+Given: TypeAlias = "Mapping[str, Json] | Entry"
+"""A dataset's options: the checked record of a config entry, or plain data that makes one."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,14 @@ class Session(Protocol):
         """Return the perfect reply to the latest message. Called by the in-process oracle only."""
         ...
 
+    def recall(self, details: Mapping[str, Json]) -> None:
+        """Take the details of an earlier score of the same replies; what a judge said there is not asked again."""
+        return
+
+
+class JudgeUnavailable(RuntimeError):
+    """No verdict can be had. A failure of the harness: the task stays unscored, it never counts 0."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -160,15 +174,19 @@ class Dataset(Protocol):
     section: Section
     version: str
 
-    def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
+    def judged_by(self, judge: Mapping[str, Json] | None) -> Dataset:
+        """Return the dataset with the run's judge, where its scores need one; the same dataset elsewhere."""
+        return self
+
+    def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases; the same arguments give the same cases, and a longer draw starts with a shorter one.
 
-        ``options`` are the dataset's own keys of the YAML entry (``task_types``, ``languages``, ``transforms``,
-        ``variant``, ...); an unknown key or value raises ``ValueError`` naming the key, the value and what is allowed.
+        ``options`` are the dataset's own keys of the YAML entry, as the record ``Options`` of its folder or as what
+        makes one; an unknown key or value raises ``ValueError`` naming the key, the value and what is allowed.
         """
         ...
 
-    def data_hash(self, options: Mapping[str, Json]) -> str:
+    def data_hash(self, options: Given) -> str:
         """Return the sha256 of everything that a score depends on besides seed and options (bank files, tables)."""
         ...
 
@@ -192,7 +210,7 @@ def question_message(task: Task) -> dict[str, Json]:
 
 
 @dataclass
-class SingleTurn:
+class SingleTurn(Session):
     """The session of a task that is answered by one reply."""
 
     task: Task

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
-
-from evaluators.contract import Json
 
 T = TypeVar("T")
 
@@ -32,23 +29,13 @@ def rotation(items: Sequence[T], *, index: int, name: Sequence[object]) -> T:
     return order[place]
 
 
-def require_known_options(options: Mapping[str, Json], allowed: Sequence[str]) -> None:
-    """Raise ``ValueError`` that names the first unknown key and what is allowed."""
-    for key in options:
-        if key not in allowed:
-            near = difflib.get_close_matches(key, allowed, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            raise ValueError(f"unknown option {key!r}; {hint}allowed: {', '.join(allowed) or 'none'}")
-
-
-def chosen(options: Mapping[str, Json], key: str, allowed: Sequence[str]) -> tuple[str, ...]:
-    """Return the values of a list option in the order of ``allowed``; all of them when the option is absent."""
-    given = options.get(key)
+def chosen(name: str, given: Sequence[str] | None, allowed: Sequence[str]) -> tuple[str, ...]:
+    """Return the values of the list option ``name`` in the order of ``allowed``; all of them when it is not given."""
     if given is None:
         return tuple(allowed)
-    if not isinstance(given, list | tuple) or not given:
-        raise ValueError(f"{key} must be a non-empty list out of {', '.join(allowed)}, got {given!r}")
+    if not given:
+        raise ValueError(f"{name} must be a non-empty list out of {', '.join(allowed)}, got {given!r}")
     for value in given:
         if value not in allowed:
-            raise ValueError(f"{key}: unknown value {value!r}; allowed: {', '.join(allowed)}")
+            raise ValueError(f"{name}: unknown value {value!r}; allowed: {', '.join(allowed)}")
     return tuple(value for value in allowed if value in given)

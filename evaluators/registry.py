@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import importlib
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from evaluators.contract import Dataset
+from lake.vocabulary import did_you_mean
+
+if TYPE_CHECKING:
+    from evaluators.entry import Entry
 
 DATASETS: dict[str, str] = {
-    "fundamentals": "evaluators.fundamentals:DATASET",
-    "bizfinbench": "evaluators.bizfinbench:DATASET",
-    "synthetic": "evaluators.synthetic:DATASET",
-    "options": "evaluators.options:DATASET",
-    "crypto": "evaluators.crypto:DATASET",
-    "professional": "evaluators.professional:DATASET",
-    "prbench": "evaluators.prbench:DATASET",
-    "public_csv": "evaluators.public_csv:DATASET",
-    "gdpval": "evaluators.gdpval:DATASET",
+    "fundamentals": "evaluators.fundamentals",
+    "bizfinbench": "evaluators.bizfinbench",
+    "synthetic": "evaluators.synthetic",
+    "options": "evaluators.options",
+    "crypto": "evaluators.crypto",
+    "professional": "evaluators.professional",
+    "prbench": "evaluators.prbench",
+    "public_csv": "evaluators.public_csv",
+    "gdpval": "evaluators.gdpval",
 }
-"""Name in a config -> ``module:attribute``, imported when a run uses it."""
+"""Name in a config -> package with the modules ``dataset`` and ``options``, imported when a run uses them."""
 
 
 def get(name: str) -> Dataset:
     """Return the dataset called ``name``; an unknown name raises ``ValueError`` that lists what exists."""
+    return cast(Dataset, importlib.import_module(f"{_package(name)}.dataset").DATASET)
+
+
+def options(name: str) -> type[Entry]:
+    """Return what a config entry of the dataset called ``name`` may say; this imports no part of the dataset itself."""
+    return cast("type[Entry]", importlib.import_module(f"{_package(name)}.options").Options)
+
+
+def _package(name: str) -> str:
     if name not in DATASETS:
-        raise ValueError(f"unknown dataset {name!r}; available: {', '.join(sorted(DATASETS))}")
-    module, attribute = DATASETS[name].split(":")
-    return cast(Dataset, getattr(importlib.import_module(module), attribute))
+        there = ", ".join(sorted(DATASETS))
+        raise ValueError(f"unknown dataset {name!r}{did_you_mean(name, DATASETS)}; available: {there}")
+    return DATASETS[name]

@@ -6,7 +6,8 @@ question bank, and of common market libraries; whoever reads arguments or answer
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import difflib
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
@@ -85,3 +86,15 @@ def signed_quantity(quantity: float, action: object) -> float:
             f"action 'buy' contradicts the negative quantity {quantity:g}, which is sold; give one of them"
         )
     return side * abs(quantity)
+
+
+def nearest(word: str, names: Iterable[str]) -> str | None:
+    """Return the name that a word is most like, or None where it is like none."""
+    close = difflib.get_close_matches(word, list(names), n=1, cutoff=0.5)
+    return close[0] if close else None
+
+
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """Return ``" (did you mean 'x'?)"`` for the nearest of ``names``, or an empty string."""
+    name = nearest(word, names)
+    return f" (did you mean {name!r}?)" if name else ""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import copy
-import difflib
 from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
-from lake.vocabulary import OTHER_NAMES, OTHER_UNITS, SIDES, canonical, signed_quantity
+from lake.vocabulary import OTHER_NAMES, OTHER_UNITS, SIDES, canonical, nearest, signed_quantity
 
 Schema: TypeAlias = dict[str, Any]
 SHOWN_PROBLEMS = 3
@@ -151,8 +150,8 @@ def _in(place: str) -> str:
 
 def _unknown(key: str, fields: Schema, place: str) -> str:
     what = "key" if place else "argument"
-    near = difflib.get_close_matches(key.lower(), [name.lower() for name in fields], n=1, cutoff=0.5)
-    hint = next((f" did you mean {name!r}?" for name in fields if [name.lower()] == near), "")
+    near = nearest(key.lower(), [name.lower() for name in fields])
+    hint = next((f" did you mean {name!r}?" for name in fields if name.lower() == near), "")
     return f"unknown {what} {key!r:.60}{_in(place)};{hint} known: {', '.join(fields) or 'none, it takes no arguments'}"
 
 

@@ -29,7 +29,7 @@ def pytest_configure() -> None:
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, usual)
 
-    from engine import jax_cache
+    from engine.machine import jax_cache
 
     jax_cache.enable()
 

@@ -31,9 +31,9 @@ strategies: [macd]
 """
 LOADED = f"""
 import importlib, importlib.metadata, json, sys
-import engine.cli, engine.builtin_agents, engine.shipped
+import engine.cli, engine.agent.builtin, engine.shipped
 files = [importlib.import_module(name).__file__ for name in {PACKAGES!r}]
-files += [str(engine.builtin_agents.locate_programs()), str(engine.shipped.folder("configs"))]
+files += [str(engine.agent.builtin.locate_programs()), str(engine.shipped.folder("configs"))]
 print(json.dumps([files, sys.path, importlib.metadata.version("traderbench")]))
 """
 

@@ -17,7 +17,8 @@ from typing import Any
 
 from request import Assessment, BadRequest
 
-from engine import agent_process, agent_token
+from engine.agent import process as agent_process
+from engine.agent import token as agent_token
 from engine.errors import ConfigError
 from mcp_servers import scratch
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import ValidationError
-
-from engine.config import DatasetConfig, explain, nearest
+from engine.config import dataset_entry
+from evaluators.records import WrongRecord
+from lake.vocabulary import did_you_mean
 
 OPERATORS = ("path", "hf_dataset")
 """Keys of a dataset entry that name files or addresses: a request, which comes from elsewhere, chooses none."""
@@ -51,7 +51,7 @@ def _chosen(entries: list[dict[str, Any]], item: Any, field: str, taken: Sequenc
     rows = [row for row, known in enumerate(entries) if known["type"] == name]
     if not rows:
         known = list(dict.fromkeys(entry["type"] for entry in entries))
-        raise BadRequest(f"{field}: unknown {name!r}{nearest(name, known)}; this variant has {', '.join(known)}")
+        raise BadRequest(f"{field}: unknown {name!r}{did_you_mean(name, known)}; this variant has {', '.join(known)}")
     if rows[0] in taken:
         raise BadRequest(f"{field}: {name!r} is named twice; give it one entry")
     if len(entry) > 1:
@@ -80,9 +80,9 @@ def _checked(entry: dict[str, Any], field: str) -> dict[str, Any]:
             f"{entry['transforms']!r}"
         )
     try:
-        DatasetConfig.model_validate(entry)
-    except ValidationError as error:
-        raise BadRequest(f"{field}.{explain(error, DatasetConfig)}") from error
+        dataset_entry(entry)
+    except WrongRecord as error:
+        raise BadRequest(f"{field}.{error}") from error
     return entry
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from a2a_service import NO_MODEL, Answer, Profile, Progress, add_server_flags, parse_flags, serve
+
 from solver import Solver
 
 PROFILE = Profile(

@@ -6,18 +6,13 @@ import json
 import logging
 from typing import Any
 
-import analytical
-import assignments
-import attribution
-import company
-import declared_strategy
-import event_order
-import formula_list
-import options_desk
-import prices
 from mcp_toolbox import Toolbox, ToolFailure, server_urls
-from message import read_message
-from trading import Trader
+
+from assignments import reply as assignments
+from desks import attribution, declared_strategy, options_desk
+from desks.trading import Trader
+from questions import analytical, company, event_order, formula_list, prices
+from reading.message import read_message
 
 logger = logging.getLogger("agent")
 

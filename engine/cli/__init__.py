@@ -9,9 +9,10 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from engine import __version__, devices, interrupts, jax_cache
+from engine import __version__, devices
 from engine.cli import streams
 from engine.errors import TraderBenchError, WriteFailed
+from engine.machine import interrupts, jax_cache
 
 DESCRIPTION = "Measure AI finance agents: truth by computation, markets that fight back, error bars on every number."
 EXAMPLES = """examples:
@@ -49,7 +50,7 @@ class Parser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser with all commands."""
-    from engine.cli import agents, comparisons, data, doctor, runs, sweeps, tasks
+    from engine.cli import agents, comparisons, data, doctor, runs, sweeps, tasks, validate
 
     parser = Parser(
         prog="traderbench",
@@ -59,7 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"traderbench {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
-    for module in (runs, comparisons, tasks, agents, sweeps, data, doctor):
+    for module in (runs, comparisons, tasks, agents, sweeps, validate, data, doctor):
         module.add_commands(commands)
     return parser
 

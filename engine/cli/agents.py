@@ -90,14 +90,14 @@ def agent_command(arguments: argparse.Namespace) -> int:
     import os
     import sys
 
-    from engine import builtin_agents
-    from engine.config import nearest
+    from engine.agent import builtin as builtin_agents
     from engine.errors import ConfigError
+    from lake.vocabulary import did_you_mean
 
     names = (GREEN, *builtin_agents.BUILTIN_AGENTS)
     if arguments.name not in names:
         raise ConfigError(
-            f"unknown agent {arguments.name!r}{nearest(arguments.name, names)}; available: {', '.join(names)}"
+            f"unknown agent {arguments.name!r}{did_you_mean(arguments.name, names)}; available: {', '.join(names)}"
         )
     port = arguments.port or (9109 if arguments.name == GREEN else 9110)
     command = builtin_agents.command(arguments.name, host=arguments.host, port=port, arguments=arguments.rest)
@@ -139,14 +139,14 @@ def serve_command(arguments: argparse.Namespace) -> int:
 
 def _servers(arguments: argparse.Namespace) -> tuple[str, ...]:
     """Return the servers that are asked for; refuse options that say nothing about them."""
-    from engine.config import nearest
     from engine.errors import ConfigError
+    from lake.vocabulary import did_you_mean
     from mcp_servers.catalog import SERVERS
 
     names = (*SERVERS, ALL)
     if arguments.name not in names:
         raise ConfigError(
-            f"unknown server {arguments.name!r}{nearest(arguments.name, names)}; available: {', '.join(names)}"
+            f"unknown server {arguments.name!r}{did_you_mean(arguments.name, names)}; available: {', '.join(names)}"
         )
     if arguments.name == ALL and arguments.port is not None:
         raise ConfigError(f"--port is for one server; {ALL} serves each on its own port, 8101 to 8106")

@@ -58,9 +58,9 @@ def compare_command(arguments: argparse.Namespace) -> int:
     if len(arguments.runs) < 2:
         raise ConfigError(f"compare takes two runs or more, got {arguments.runs[0]} alone")
     runs = labelled([read(folder) for folder in arguments.runs])
-    found = [compare(first, second) for first, second in itertools.combinations(runs, 2)]
-    values = words.comparison_values(found[0]) if len(found) == 1 else words.many_values(found)
-    _tell(arguments, values, words.comparison_document(found), words.comparison_rows(found))
+    comparisons = [compare(first, second) for first, second in itertools.combinations(runs, 2)]
+    values = words.comparison_values(comparisons[0]) if len(comparisons) == 1 else words.many_values(comparisons)
+    _tell(arguments, values, words.comparison_document(comparisons), words.comparison_rows(comparisons))
     return 0
 
 

@@ -38,15 +38,15 @@ def add_commands(commands: options.Commands) -> None:
 def pull_crypto_command(arguments: argparse.Namespace) -> int:
     """Fetch and say what is there now."""
     from engine.errors import ConfigError, NotAllServed, ServiceUnavailable
-    from lake import crypto_exchange
-    from lake.crypto_pages import listed
+    from lake.candles import exchange
+    from lake.candles.pages import listed
 
     def show(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
     try:
         if arguments.funding:
-            pulled = crypto_exchange.pull_funding(
+            pulled = exchange.pull_funding(
                 arguments.out,
                 exchange=arguments.exchange,
                 symbol=arguments.symbol,
@@ -56,7 +56,7 @@ def pull_crypto_command(arguments: argparse.Namespace) -> int:
                 progress=show,
             )
         else:
-            pulled = crypto_exchange.pull(
+            pulled = exchange.pull(
                 arguments.out,
                 exchange=arguments.exchange,
                 symbol=arguments.symbol,

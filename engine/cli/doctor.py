@@ -27,7 +27,7 @@ def add_commands(commands: options.Commands) -> None:
 
 def doctor_command(arguments: argparse.Namespace) -> int:
     """Print the findings; exit 1 when something is broken."""
-    from engine.doctor import diagnose, worst
+    from engine.machine.doctor import diagnose, worst
 
     checks = diagnose(agent=arguments.agent, store=arguments.store)
     if arguments.json:

@@ -60,15 +60,15 @@ def given(arguments: argparse.Namespace, agent: str) -> dict[str, Any]:
     ConfigError
         When the agent is another than the language model.
     """
+    from engine.agent.model_settings import AGENT
     from engine.errors import ConfigError
-    from engine.model_settings import AGENT
 
-    found = {name: value for name in FLAGS if (value := getattr(arguments, name, None)) is not None}
-    if found and agent != AGENT:
-        flags = [_flag(name) for name in found]
+    given = {name: value for name in FLAGS if (value := getattr(arguments, name, None)) is not None}
+    if given and agent != AGENT:
+        flags = [_flag(name) for name in given]
         verb = "is" if len(flags) == 1 else "are"
         raise ConfigError(f"{', '.join(flags)} {verb} for --agent {AGENT}, got --agent {agent}")
-    return found
+    return given
 
 
 def _flag(name: str) -> str:

@@ -141,7 +141,7 @@ def resolved_config(arguments: argparse.Namespace) -> RunConfig:
 
 def run_command(arguments: argparse.Namespace) -> int:
     """Evaluate an agent."""
-    from engine import batch, progress
+    from engine.run import batch, progress
     from mcp_servers.secrecy import deny_inspection
 
     if arguments.estimate:
@@ -162,8 +162,9 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 def _estimate(arguments: argparse.Namespace) -> int:
     """Print what a run would use."""
-    from engine import estimate, model_settings
+    from engine.agent import model_settings
     from engine.errors import ConfigError
+    from engine.plan import estimate
 
     agent = arguments.agent or model_settings.AGENT
     if agent != model_settings.AGENT:
@@ -172,17 +173,17 @@ def _estimate(arguments: argparse.Namespace) -> int:
         )
     config = resolved_config(arguments)
     settings = model_settings.resolve(model_flags.given(arguments, agent), os.environ, config.limits, to_play=False)
-    found = estimate.estimate(config, settings)
+    expected = estimate.estimate(config, settings)
     if arguments.json:
-        options.print_json(found)
+        options.print_json(expected)
     else:
-        print(estimate.table(found))
+        print(estimate.table(expected))
     return 0
 
 
 def resume_command(arguments: argparse.Namespace) -> int:
     """Finish a run."""
-    from engine import batch, progress
+    from engine.run import batch, progress
     from mcp_servers.secrecy import deny_inspection
 
     deny_inspection()
@@ -200,8 +201,8 @@ def resume_command(arguments: argparse.Namespace) -> int:
 
 def report_command(arguments: argparse.Namespace) -> int:
     """Write the report again."""
-    from engine import batch
-    from engine.store import Store
+    from engine.run import batch
+    from engine.storage.store import Store
 
     with Store.open(arguments.folder) as store:
         result = batch.finish(store)
@@ -210,7 +211,7 @@ def report_command(arguments: argparse.Namespace) -> int:
 
 def rescore_command(arguments: argparse.Namespace) -> int:
     """Score the stored transcripts again."""
-    from engine import rescore
+    from engine.run import rescore
 
     result = rescore.rescore(arguments.folder)
     _print(result, arguments.folder, as_json=arguments.json)
@@ -219,7 +220,7 @@ def rescore_command(arguments: argparse.Namespace) -> int:
 
 def merge_command(arguments: argparse.Namespace) -> int:
     """Put shards together."""
-    from engine.merge import merge
+    from engine.run.merge import merge
 
     result = merge(arguments.folders, arguments.out)
     return _tell(result, Path(result["folder"]), as_json=arguments.json)
@@ -240,7 +241,7 @@ def _tell(result: dict[str, Any], folder: Path, *, as_json: bool) -> int:
 
 
 def _print(result: dict[str, Any], folder: Path, *, as_json: bool) -> None:
-    from engine import results
+    from engine.report import results
 
     if as_json:
         options.print_json(result)

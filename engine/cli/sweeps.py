@@ -1,4 +1,4 @@
-"""``traderbench sweep`` and ``traderbench validate``."""
+"""``traderbench sweep``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine import devices
 from engine.cli import options
 
 if TYPE_CHECKING:
-    from engine.sweep import Progress
+    from engine.sweep.run import Progress
 
 
 def add_commands(commands: options.Commands) -> None:
@@ -38,31 +37,10 @@ def add_commands(commands: options.Commands) -> None:
     options.add_device(sweep)
     options.add_json(sweep, "the result")
 
-    validate = options.group(
-        commands,
-        "validate",
-        help="show that the scores measure what they should",
-        example="traderbench validate crypto --json",
-    )
-    actions = validate.add_subparsers(dest="action", metavar="ACTION", required=True)
-    crypto = options.command(
-        actions,
-        "crypto",
-        validate_crypto_command,
-        help="play no-skill, cheating and informed policies on windows of the candle files in a folder",
-        example="traderbench validate crypto --data ../shared/data/crypto --json",
-    )
-    crypto.add_argument(
-        "--data", metavar="FOLDER", type=Path, help="folder of candle files (default: simulated markets)"
-    )
-    crypto.add_argument("--seed", type=options.seed, default=0, help="of windows and policies (default: 0)")
-    options.add_device(crypto)
-    options.add_json(crypto, "the table")
-
 
 def sweep_command(arguments: argparse.Namespace) -> int:
     """Run a sweep."""
-    from engine.sweep import run_sweep
+    from engine.sweep.run import run_sweep
 
     result = run_sweep(
         arguments.config,
@@ -99,26 +77,3 @@ def show_progress(now: Progress) -> None:
         print(f"\r{line:<78}", end="\n" if last else "", file=sys.stderr, flush=True)
     elif last or now.shards_done % max(1, now.shards // 10) == 0:
         print(line, file=sys.stderr, flush=True)
-
-
-def validate_crypto_command(arguments: argparse.Namespace) -> int:
-    """Show what the crypto score says about agents of known worth."""
-    devices.use(arguments.device)
-    from engine.errors import ConfigError
-    from engine.validate_crypto import validate_crypto
-
-    try:
-        found = validate_crypto(
-            arguments.data, seed=arguments.seed, progress=lambda name: print(f"playing {name}", file=sys.stderr)
-        )
-    except (ValueError, OSError) as error:
-        raise ConfigError(f"--data {arguments.data}: {error}") from error
-    if arguments.json:
-        options.print_json(found)
-        return 0
-    print(f"{'policy':<12} {'skill':>7} {'se':>6} {'paper product':>14} {'as published':>13}")
-    for name, row in found.items():
-        print(
-            f"{name:<12} {row['skill']:7.1f} {row['se']:6.1f} {row['paper_product']:14.3f} {row['as_published']:13.1f}"
-        )
-    return 0

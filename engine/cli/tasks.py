@@ -70,7 +70,7 @@ def list_command(arguments: argparse.Namespace) -> int:
 
 def draw_command(arguments: argparse.Namespace) -> int:
     """List the tasks of a config and seed."""
-    from engine import sampling, shards
+    from engine.plan import sampling, shards
 
     config = resolved_config(arguments)
     tell_seed(config)
@@ -103,19 +103,20 @@ def tell_seed(config: RunConfig) -> None:
 
 def show_command(arguments: argparse.Namespace) -> int:
     """Print the opening message of one task."""
-    from engine import sampling
-    from engine.build import public_id
-    from engine.config import nearest
     from engine.errors import ConfigError
+    from engine.plan import sampling
+    from engine.plan.build import public_id
+    from lake.vocabulary import did_you_mean
     from mcp_servers.catalog import SERVERS
 
     config = resolved_config(arguments)
     tell_seed(config)
     cases = {case.task.task_id: case for case in sampling.draw(config)}
     if arguments.task_id not in cases:
+        hint = did_you_mean(arguments.task_id, cases)
         raise ConfigError(
-            f"no task {arguments.task_id!r} in {arguments.config} with this seed{nearest(arguments.task_id, cases)}; "
-            "`traderbench tasks draw` lists them"
+            f"no task {arguments.task_id!r} in {arguments.config} with this seed{hint}; `traderbench tasks draw` lists "
+            "them"
         )
     case = cases[arguments.task_id]
     task_id = public_id(config.sampling.seed, arguments.task_id)

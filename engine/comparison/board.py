@@ -6,13 +6,14 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from engine import results, spending
+from engine import spending
 from engine.comparison.pair import LEVEL, common, mean_difference, overall
 from engine.comparison.played import Played
-from engine.score import OverallScore, samples_of, summarize
-from engine.statistics import Estimate, clustered_mean, holm
+from engine.record import TaskRecord
+from engine.report import results
+from engine.scoring.score import OverallScore, samples_of, summarize
+from engine.scoring.statistics import Estimate, clustered_mean, holm
 from evaluators.contract import SECTIONS, Section
 
 
@@ -63,11 +64,11 @@ def leaderboard(runs: Sequence[Played]) -> list[Standing]:
 def _ranked(agents: Sequence[list[Played]]) -> list[Standing]:
     having = [runs for runs in agents if _scored(runs)]
     better, worse = _told_apart(having)
-    found = [
+    standings = [
         _standing(runs, rank=(1 + better[number], len(having) - worse[number])) for number, runs in enumerate(having)
     ]
-    found += [_standing(runs, rank=None) for runs in agents if not _scored(runs)]
-    return sorted(found, key=lambda row: -math.inf if row.score.score is None else row.score.score, reverse=True)
+    standings += [_standing(runs, rank=None) for runs in agents if not _scored(runs)]
+    return sorted(standings, key=lambda row: -math.inf if row.score.score is None else row.score.score, reverse=True)
 
 
 def _told_apart(agents: Sequence[list[Played]]) -> tuple[list[int], list[int]]:
@@ -90,32 +91,32 @@ def _difference(first: Sequence[Played], second: Sequence[Played]) -> tuple[floa
     sections = _by_section(ours, theirs)
     if not any(weights.get(section, 0.0) for section in sections):
         return None
-    found = overall(sections, weights, n=min(len(ours), len(theirs)))
-    return None if found.p_value is None else (found.difference, found.p_value)
+    difference = overall(sections, weights, n=min(len(ours), len(theirs)))
+    return None if difference.p_value is None else (difference.difference, difference.p_value)
 
 
-def _scored(runs: Sequence[Played]) -> list[dict[str, Any]]:
+def _scored(runs: Sequence[Played]) -> list[TaskRecord]:
     return [record for run in runs for record in run.scored]
 
 
-def _by_section(first: Sequence[dict[str, Any]], second: Sequence[dict[str, Any]]) -> dict[Section, Estimate]:
+def _by_section(first: Sequence[TaskRecord], second: Sequence[TaskRecord]) -> dict[Section, Estimate]:
     """Return the difference in each section that both agents have.
 
     It is paired where all tasks of one of them are tasks of the other, too, and else between the means (Welch): a few
     common tasks must not stand for all the others.
     """
-    found: dict[Section, Estimate] = {}
+    estimates: dict[Section, Estimate] = {}
     for section in SECTIONS:
         sides = [[row for row in rows if row["section"] == section] for rows in (first, second)]
         if not all(sides):
             continue
         pairs = common(*sides)
         if len(pairs) == min(map(len, sides)):
-            found[section] = mean_difference(pairs)
+            estimates[section] = mean_difference(pairs)
             continue
         one, other = (clustered_mean(sample for row in rows for sample in samples_of(row)) for rows in sides)
-        found[section] = _less(one, other)
-    return found
+        estimates[section] = _less(one, other)
+    return estimates
 
 
 def _less(one: Estimate, other: Estimate) -> Estimate:
@@ -149,10 +150,9 @@ def _standing(runs: Sequence[Played], *, rank: tuple[int, int] | None) -> Standi
         rank=rank,
         cost_usd=spent["cost_usd"],
         tokens=sum(
-            attempt["usage"].get(name, 0)
+            attempt["usage"]["input_tokens"] + attempt["usage"]["output_tokens"]
             for record in records
             for attempt in results.attempts_of(record)
-            for name in ("input_tokens", "output_tokens")
         ),
         seconds=round(math.fsum(record["seconds"] for record in records), 1),
         lookahead_attempts=sum(record["lookahead_attempts"] for record in records),

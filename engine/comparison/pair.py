@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from engine.comparison.played import Played
 from engine.errors import ConfigError
-from engine.score import redistribute, samples_of
-from engine.statistics import (
+from engine.record import TaskRecord
+from engine.scoring.score import redistribute, samples_of
+from engine.scoring.statistics import (
     ROUNDING,
     Estimate,
     PairedDifference,
@@ -33,8 +34,8 @@ LEVEL = 0.05
 class Pair(NamedTuple):
     """A task that both runs played and that has a score in both."""
 
-    first: dict[str, Any]
-    second: dict[str, Any]
+    first: TaskRecord
+    second: TaskRecord
 
     @property
     def difference(self) -> float:
@@ -92,10 +93,10 @@ class Comparison:
     @property
     def tasks_to_tell(self) -> int | None:
         """Tasks of this kind with which a difference of the size seen is found 4 times of 5; None where unknown."""
-        found = detectable(self.overall)
-        if found is None or not self.overall.difference:
+        size = detectable(self.overall)
+        if size is None or not self.overall.difference:
             return None
-        return math.ceil(self.overall.n * (found / self.overall.difference) ** 2)
+        return math.ceil(self.overall.n * (size / self.overall.difference) ** 2)
 
 
 def compare(first: Played, second: Played) -> Comparison:
@@ -140,28 +141,28 @@ def _check(first: Played, second: Played) -> None:
 
 
 def _hash_of_dataset(run: Played) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    hashes: dict[str, set[str]] = {}
     for name, value in run.data_hashes.items():
-        found.setdefault(name.partition("@")[0], set()).add(value)
-    return found
+        hashes.setdefault(name.partition("@")[0], set()).add(value)
+    return hashes
 
 
-def common(first: Sequence[dict[str, Any]], second: Sequence[dict[str, Any]]) -> list[Pair]:
+def common(first: Sequence[TaskRecord], second: Sequence[TaskRecord]) -> list[Pair]:
     """Return the tasks that stand in both lists, each as often as in both; a market drawn afresh is another task."""
-    waiting: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    waiting: dict[tuple[str, int], list[TaskRecord]] = {}
     for record in second:
         waiting.setdefault(_identity(record), []).append(record)
     return [Pair(record, same.pop(0)) for record in first if (same := waiting.get(_identity(record)))]
 
 
-def _identity(record: Mapping[str, Any]) -> tuple[str, int]:
+def _identity(record: TaskRecord) -> tuple[str, int]:
     return record["task_id"], record.get("draw", 1)
 
 
 def transform_of(pair: Pair) -> str | None:
     """Return the market transform of a task; an agent that broke may have left a record without it."""
-    found: str | None = pair.first["details"].get("transform") or pair.second["details"].get("transform")
-    return found
+    transform: str | None = pair.first["details"].get("transform") or pair.second["details"].get("transform")
+    return transform
 
 
 def differences(pair: Pair) -> list[Sample]:
@@ -224,10 +225,10 @@ def _rows(pairs: Sequence[Pair], name_of: Callable[[Pair], Any]) -> dict[Any, Ro
     for pair in pairs:
         if (name := name_of(pair)) is not None:
             groups.setdefault(name, []).append(pair)
-    found = {name: tested(mean_difference(group), n=len(group)) for name, group in groups.items()}
-    known = {name: row.p_value for name, row in found.items() if row.p_value is not None}
+    by_name = {name: tested(mean_difference(group), n=len(group)) for name, group in groups.items()}
+    known = {name: row.p_value for name, row in by_name.items() if row.p_value is not None}
     adjusted = dict(zip(known, holm(list(known.values())), strict=True))
-    return {name: Row(row, adjusted.get(name)) for name, row in found.items()}
+    return {name: Row(row, adjusted.get(name)) for name, row in by_name.items()}
 
 
 def mcnemar(pairs: Sequence[Pair]) -> Passes:

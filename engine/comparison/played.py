@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine import results
 from engine.errors import ConfigError
-from engine.run_folder import LEDGER, MANIFEST
-from engine.score import UNSCORED
-from engine.store import Store, digest
+from engine.record import UNSCORED, TaskRecord
+from engine.report import results
+from engine.storage.run_folder import LEDGER, MANIFEST
+from engine.storage.store import Store, digest
 from evaluators.contract import Section
 
 SAME_BENCHMARK = ("datasets", "weights", "debate", "judge")
@@ -39,7 +39,7 @@ class Played:
     data_hashes
         ``dataset@version:options`` -> hash of what its scores depend on.
     records
-        One a task of the plan, as :func:`engine.results.all_records` gives them.
+        One a task of the plan, as :func:`engine.report.results.all_records` gives them.
     alias
         Instead of the agent's name, where that is not enough.
     """
@@ -52,7 +52,7 @@ class Played:
     benchmark: str
     weights: Mapping[Section, float]
     data_hashes: Mapping[str, str]
-    records: list[dict[str, Any]]
+    records: list[TaskRecord]
     alias: str = ""
 
     @property
@@ -61,7 +61,7 @@ class Played:
         return self.alias or self.agent
 
     @property
-    def scored(self) -> list[dict[str, Any]]:
+    def scored(self) -> list[TaskRecord]:
         """The records that have a score."""
         return [record for record in self.records if record["state"] not in UNSCORED]
 
@@ -84,7 +84,10 @@ def read(folder: Path) -> Played:
         # an undivided run, whether or not shards were known when it was played
         sampling.pop("shard", None)
     limits = _without(config.get("limits", {}), *OF_THE_RUN)
-    same = [{name: config.get(name) for name in SAME_BENCHMARK}, sampling, limits, manifest.get("data_hashes", {})]
+    # runs stored by former versions name every option of every dataset, most of them as null
+    entries = [_without_empty(entry) for entry in config.get("datasets", ())]
+    benchmark = {name: config.get(name) for name in SAME_BENCHMARK} | {"datasets": entries}
+    same = [benchmark, sampling, limits, manifest.get("data_hashes", {})]
     return Played(
         folder=folder,
         agent=manifest["agent"]["name"],
@@ -100,6 +103,10 @@ def read(folder: Path) -> Played:
 
 def _without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in names}
+
+
+def _without_empty(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in entry.items() if value is not None}
 
 
 def below(folder: Path) -> Iterator[Path]:

@@ -10,28 +10,28 @@ from engine.comparison.board import Standing
 from engine.comparison.document import Document, Table
 from engine.comparison.pair import Comparison, Pair, Row, detectable, span
 from engine.comparison.played import Played
-from engine.remarks import points, tasks
 from engine.report import charts
-from engine.results import scored_of
+from engine.report.remarks import points, tasks
+from engine.report.results import scored_of
+from engine.scoring.statistics import ROUNDING, PairedDifference, holm
 from engine.spending import dollars
-from engine.statistics import ROUNDING, PairedDifference, holm
 
 SHOWN_TASKS = 12
 PART_COLUMNS = ("", "tasks", "difference", "95% interval", "p", "p, Holm", "detectable")
 
 
-def verdict(found: Comparison) -> str:
+def verdict(comparison: Comparison) -> str:
     """Return what the comparison says, in words."""
-    first, second = found.first.label, found.second.label
-    overall = found.overall
+    first, second = comparison.first.label, comparison.second.label
+    overall = comparison.overall
     size, chance = abs(overall.difference), _p(overall.p_value)
     if overall.p_value is None:
-        alone = any(row.difference.se is None for row in found.sections.values())
+        alone = any(row.difference.se is None for row in comparison.sections.values())
         why = (
             "a section has tasks of one family only" if alone else "sections differ both ways, each without any spread"
         )
         return f"{first} and {second}: nothing can be told, {why}; play more tasks"
-    if found.differ:
+    if comparison.differ:
         better, worse = (first, second) if overall.difference > 0.0 else (second, first)
         return f"{better} is better than {worse} by {points(size)} points ({_interval_words(overall)}p {chance})"
     reach = detectable(overall)
@@ -47,30 +47,30 @@ def verdict(found: Comparison) -> str:
         f"({_interval_words(overall)}p {chance}); {tasks(overall.n)} show a true difference of {points(reach)} points "
         "4 times of 5"
     )
-    enough = found.tasks_to_tell
+    enough = comparison.tasks_to_tell
     return f"{said}; one of the size seen would take about {enough:,} tasks" if enough else said
 
 
-def comparison_values(found: Comparison) -> dict[str, Any]:
+def comparison_values(comparison: Comparison) -> dict[str, Any]:
     """Return a comparison as ``compare --json`` prints it."""
     return {
-        **_difference(found.overall),
-        "sections": {name: _row(row) for name, row in found.sections.items()},
-        "categories": {name: _row(row) for name, row in found.categories.items()},
-        "transforms": {name: _row(row) for name, row in found.transforms.items()},
-        "verdict": verdict(found),
-        "tasks_to_tell": found.tasks_to_tell,
-        "passes": dict(found.passes._asdict()),
-        "first": _run(found.first),
-        "second": _run(found.second),
-        "tasks": [_task(pair) for pair in found.pairs],
+        **_difference(comparison.overall),
+        "sections": {name: _row(row) for name, row in comparison.sections.items()},
+        "categories": {name: _row(row) for name, row in comparison.categories.items()},
+        "transforms": {name: _row(row) for name, row in comparison.transforms.items()},
+        "verdict": verdict(comparison),
+        "tasks_to_tell": comparison.tasks_to_tell,
+        "passes": dict(comparison.passes._asdict()),
+        "first": _run(comparison.first),
+        "second": _run(comparison.second),
+        "tasks": [_task(pair) for pair in comparison.pairs],
     }
 
 
-def many_values(found: Sequence[Comparison]) -> dict[str, Any]:
+def many_values(comparisons: Sequence[Comparison]) -> dict[str, Any]:
     """Return several comparisons; ``p_holm`` is corrected over the pairs."""
-    adjusted = _over_pairs(found)
-    return {"pairs": [comparison_values(each) | {"p_holm": p} for each, p in zip(found, adjusted, strict=True)]}
+    adjusted = _over_pairs(comparisons)
+    return {"pairs": [comparison_values(one) | {"p_holm": p} for one, p in zip(comparisons, adjusted, strict=True)]}
 
 
 def _run(run: Played) -> dict[str, Any]:
@@ -78,15 +78,15 @@ def _run(run: Played) -> dict[str, Any]:
     return told | {"tasks": len(run.records), "scored": len(run.scored)}
 
 
-def _difference(found: PairedDifference) -> dict[str, Any]:
-    interval = span(found)
+def _difference(paired: PairedDifference) -> dict[str, Any]:
+    interval = span(paired)
     return {
-        "n": found.n,
-        "difference": found.difference,
-        "se": found.se,
+        "n": paired.n,
+        "difference": paired.difference,
+        "se": paired.se,
         "ci95": None if interval is None else list(interval),
-        "p": found.p_value,
-        "minimum_detectable_difference": detectable(found),
+        "p": paired.p_value,
+        "minimum_detectable_difference": detectable(paired),
     }
 
 
@@ -105,17 +105,17 @@ def _task(pair: Pair) -> dict[str, Any]:
     }
 
 
-def comparison_document(found: Sequence[Comparison]) -> Document:
+def comparison_document(comparisons: Sequence[Comparison]) -> Document:
     """Return the comparison of two runs, or of each two of several."""
-    parts = [part for one in found for part in _comparison_tables(one, titled=len(found) > 1)]
-    sentences = [verdict(one) for one in found]
-    if len(found) > 1:
-        parts.insert(0, _pairs_table(found))
-    first = found[0]
+    parts = [part for one in comparisons for part in _comparison_tables(one, titled=len(comparisons) > 1)]
+    sentences = [verdict(one) for one in comparisons]
+    if len(comparisons) > 1:
+        parts.insert(0, _pairs_table(comparisons))
+    first = comparisons[0]
     return Document(
         title="Who is better",
         sentences=sentences,
-        chart=_chart(first) if len(found) == 1 else "",
+        chart=_chart(first) if len(comparisons) == 1 else "",
         note=(
             "Differences are first minus second in points, on the tasks that both played, clustered by family; p is "
             "two-sided by Student's t, and Holm's corrects it over the rows of its table. Detectable: the true "
@@ -125,21 +125,21 @@ def comparison_document(found: Sequence[Comparison]) -> Document:
     )
 
 
-def _comparison_tables(found: Comparison, *, titled: bool) -> list[Table]:
-    first, second = found.first.label, found.second.label
+def _comparison_tables(comparison: Comparison, *, titled: bool) -> list[Table]:
+    first, second = comparison.first.label, comparison.second.label
     about = f": {first} less {second}" if titled else ""
-    rows: list[tuple[str, PairedDifference, float | None]] = [("overall", found.overall, None)]
-    rows += [(name, row.difference, row.p_holm) for name, row in found.sections.items()]
+    rows: list[tuple[str, PairedDifference, float | None]] = [("overall", comparison.overall, None)]
+    rows += [(name, row.difference, row.p_holm) for name, row in comparison.sections.items()]
     tables = [Table(f"By section{about}", PART_COLUMNS, [_cells(*row) for row in rows])]
-    for title, named in (("By category", found.categories), ("By market transform", found.transforms)):
+    for title, named in (("By category", comparison.categories), ("By market transform", comparison.transforms)):
         if len(named) > 1:
             cells = [_cells(name, row.difference, row.p_holm) for name, row in named.items()]
             tables.append(Table(f"{title}{about}", PART_COLUMNS, cells))
-    passes = found.passes
+    passes = comparison.passes
     counts = [str(passes.both), str(passes.first_only), str(passes.second_only), str(passes.neither)]
     outcomes = ("passed by both", f"only {first}", f"only {second}", "neither", "p, McNemar")
     tables.append(Table(f"Tasks passed{about}", outcomes, [[*counts, _p(passes.p_value)]]))
-    lost = [pair for pair in found.pairs if pair.difference][:SHOWN_TASKS]
+    lost = [pair for pair in comparison.pairs if pair.difference][:SHOWN_TASKS]
     if lost:
         columns = ("task", "section", "category", first, second, "difference")
         tables.append(Table(f"Who lost what, the largest differences{about}", columns, [_lost(pair) for pair in lost]))
@@ -152,38 +152,40 @@ def _lost(pair: Pair) -> list[str]:
     return [record["task_id"], charts.readable(record["section"]), record["category"], *values]
 
 
-def _pairs_table(found: Sequence[Comparison]) -> Table:
+def _pairs_table(comparisons: Sequence[Comparison]) -> Table:
     rows = []
-    for one, p_holm in zip(found, _over_pairs(found), strict=True):
+    for one, p_holm in zip(comparisons, _over_pairs(comparisons), strict=True):
         first, second = one.first.label, one.second.label
         rows.append(_cells(f"{first} less {second}", one.overall, p_holm))
     return Table("All pairs", PART_COLUMNS, rows)
 
 
-def _over_pairs(found: Sequence[Comparison]) -> list[float | None]:
-    known = [number for number, one in enumerate(found) if one.overall.p_value is not None]
-    adjusted = holm([found[number].overall.p_value or 0.0 for number in known])
+def _over_pairs(comparisons: Sequence[Comparison]) -> list[float | None]:
+    known = [number for number, one in enumerate(comparisons) if one.overall.p_value is not None]
+    adjusted = holm([comparisons[number].overall.p_value or 0.0 for number in known])
     by_number = dict(zip(known, adjusted, strict=True))
-    return [by_number.get(number) for number in range(len(found))]
+    return [by_number.get(number) for number in range(len(comparisons))]
 
 
-def _cells(name: str, found: PairedDifference, p_holm: float | None) -> list[str]:
-    interval = span(found)
-    reach = detectable(found)
+def _cells(name: str, paired: PairedDifference, p_holm: float | None) -> list[str]:
+    interval = span(paired)
+    reach = detectable(paired)
     return [
         charts.readable(name) if "_" in name else name,
-        str(found.n),
-        _signed(found.difference),
+        str(paired.n),
+        _signed(paired.difference),
         "n/a" if interval is None else f"{_signed(interval[0])} to {_signed(interval[1])}",
-        _p(found.p_value),
+        _p(paired.p_value),
         "" if name == "overall" else _p(p_holm),
         "n/a" if reach is None else points(reach),
     ]
 
 
-def _chart(found: Comparison) -> str:
-    rows = [(name, row.difference.difference, span(row.difference)) for name, row in found.sections.items()]
-    return charts.comparison([("overall", found.overall.difference, span(found.overall)), *rows], unit="points")
+def _chart(comparison: Comparison) -> str:
+    rows = [(name, row.difference.difference, span(row.difference)) for name, row in comparison.sections.items()]
+    return charts.comparison(
+        [("overall", comparison.overall.difference, span(comparison.overall)), *rows], unit="points"
+    )
 
 
 def standing_values(rows: Sequence[Standing]) -> list[dict[str, Any]]:
@@ -266,10 +268,10 @@ def _board_cells(row: Standing, group: Sequence[Standing]) -> list[str]:
     ]
 
 
-def comparison_rows(found: Sequence[Comparison]) -> list[dict[str, Any]]:
+def comparison_rows(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     """Return every difference as a flat row, for CSV and Parquet."""
     rows = []
-    for one, over_pairs in zip(found, _over_pairs(found), strict=True):
+    for one, over_pairs in zip(comparisons, _over_pairs(comparisons), strict=True):
         sides = {"first": one.first.label, "second": one.second.label}
         sides |= {"first_run": str(one.first.folder), "second_run": str(one.second.folder)}
         named: list[tuple[str, str, PairedDifference, float | None]] = [("overall", "overall", one.overall, over_pairs)]
@@ -315,6 +317,6 @@ def _p(value: float | None) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _interval_words(found: PairedDifference) -> str:
-    interval = span(found)
+def _interval_words(paired: PairedDifference) -> str:
+    interval = span(paired)
     return "" if interval is None else f"95% {_signed(interval[0])} to {_signed(interval[1])}, "

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine import results
+from engine.record import TaskRecord
+from engine.report import results
 
 if TYPE_CHECKING:
     import jinja2
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def write(folder: Path, manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> None:
+def write(folder: Path, manifest: dict[str, Any], records: Sequence[TaskRecord]) -> None:
     """Write ``results.json`` and ``report.html`` into the run folder."""
-    found = results.agentbeats(manifest, records)
-    _replace(folder / "results.json", json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+    result = results.agentbeats(manifest, records)
+    _replace(folder / "results.json", json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
     _replace(folder / "report.html", render(manifest, records))
 
 
-def render(manifest: dict[str, Any], records: Sequence[dict[str, Any]]) -> str:
+def render(manifest: dict[str, Any], records: Sequence[TaskRecord]) -> str:
     """Return the report as one HTML text.
 
     Everything that an agent wrote is escaped by the template engine, and the page's Content-Security-Policy runs no

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.remarks import points
+from engine.report.remarks import points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from engine import results, tool_times
-from engine.intervals import around_zero
-from engine.remarks import cost, points, remarks
-from engine.report import charts
-from engine.score import UNSCORED, clip, samples_of
+from engine import tool_times
+from engine.record import UNSCORED, State, TaskRecord, Turn
+from engine.report import charts, results
+from engine.report.remarks import cost, points, remarks
+from engine.scoring.intervals import around_zero
+from engine.scoring.score import clip, samples_of
+from engine.scoring.statistics import clustered_mean
 from engine.spending import in_words, is_known
-from engine.statistics import clustered_mean
 
 SHOWN_CHARACTERS = 12_000
 FULL_MESSAGES = 8
@@ -38,18 +39,18 @@ METRICS = {
 SHARES = ("total_return", "max_drawdown", "win_rate", "exposure", "cost")
 """Metrics that are fractions, shown in percent."""
 STATE_WORDS = {
-    "passed": "passed",
-    "failed": "not passed",
-    "agent_error": "agent error",
-    "agent_unavailable": "agent not available",
-    "infra_unavailable": "harness failure",
-    "not_run": "not run",
+    State.PASSED: "passed",
+    State.FAILED: "not passed",
+    State.AGENT_ERROR: "agent error",
+    State.AGENT_UNAVAILABLE: "agent not available",
+    State.INFRA_UNAVAILABLE: "harness failure",
+    State.NOT_RUN: "not run",
 }
 
 
-def context(manifest: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def context(manifest: Mapping[str, Any], records: Sequence[TaskRecord]) -> dict[str, Any]:
     """Return everything the template needs."""
-    rows = [dict(record) for record in records]
+    rows = list(records)
     summary = results.summary(dict(manifest), rows)
     return {
         "manifest": manifest,
@@ -80,18 +81,18 @@ def _section(name: str, row: dict[str, Any]) -> dict[str, Any]:
     return row | words | {"title": charts.readable(name), "name": name}
 
 
-def _options(records: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _options(records: list[TaskRecord]) -> dict[str, Any] | None:
     """Return the four-dimension picture of the options section."""
     parts = results.mean_parts(records)
     return {"svg": charts.bars(parts, unit="points of 100", maximum=100.0), "parts": parts} if parts else None
 
 
-def _crypto(records: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _crypto(records: list[TaskRecord]) -> dict[str, Any] | None:
     """Return the transform comparison: skill with intervals, equity curves, the plain metrics beside it."""
     played = [record for record in records if record["details"].get("transform")]
     if not played:
         return None
-    groups: dict[str, list[dict[str, Any]]] = {}
+    groups: dict[str, list[TaskRecord]] = {}
     for record in played:
         groups.setdefault(record["details"]["transform"], []).append(record)
     curves = {name: paths for name, group in groups.items() if (paths := _equity_paths(group))}
@@ -102,12 +103,12 @@ def _crypto(records: list[dict[str, Any]]) -> dict[str, Any] | None:
     }
 
 
-def _skill(name: str, records: list[dict[str, Any]]) -> tuple[str, float, tuple[float, float] | None]:
+def _skill(name: str, records: list[TaskRecord]) -> tuple[str, float, tuple[float, float] | None]:
     samples = [sample for record in records for sample in samples_of(record)]
     return name, clustered_mean(samples).value, around_zero(samples)
 
 
-def _equity_paths(records: list[dict[str, Any]]) -> list[list[float]]:
+def _equity_paths(records: list[TaskRecord]) -> list[list[float]]:
     """Return the equity paths of a group's episodes, each starting at 1."""
     return [
         path
@@ -117,7 +118,7 @@ def _equity_paths(records: list[dict[str, Any]]) -> list[list[float]]:
     ]
 
 
-def _metric_table(groups: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+def _metric_table(groups: dict[str, list[TaskRecord]]) -> dict[str, Any]:
     """Return one column a transform and one row a metric, averaged over the group's tasks."""
     rows = [(title, [_mean_metric(group, name) for group in groups.values()]) for name, title in METRICS.items()]
     return {
@@ -126,14 +127,14 @@ def _metric_table(groups: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     }
 
 
-def _kept(groups: dict[str, list[dict[str, Any]]]) -> list[str]:
+def _kept(groups: dict[str, list[TaskRecord]]) -> list[str]:
     """Return skill under each transform over skill in clean markets: the robustness; n/a without skill to lose."""
     skills = {name: math.fsum(record["value"] for record in group) / len(group) for name, group in groups.items()}
     clean = skills.get("baseline", 0.0)
     return [f"{value / clean:.0%}" if clean > 0.0 else "n/a" for value in skills.values()]
 
 
-def _mean_metric(records: list[dict[str, Any]], name: str) -> str:
+def _mean_metric(records: list[TaskRecord], name: str) -> str:
     values = [record["details"].get(name) for record in records]
     numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
     if not numbers:
@@ -148,7 +149,7 @@ def _plain(value: float) -> str:
     return np.format_float_positional(rounded, precision=2, fractional=abs(rounded) >= 1.0, trim="-")
 
 
-def _task(number: int, record: dict[str, Any]) -> dict[str, Any]:
+def _task(number: int, record: TaskRecord) -> dict[str, Any]:
     details = {name: value for name, value in record["details"].items() if name not in ("samples", "equity_curves")}
     value = None if record["state"] in UNSCORED else record["value"]
     return {
@@ -181,7 +182,7 @@ def _task(number: int, record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _transcript(turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _transcript(turns: list[Turn]) -> list[dict[str, Any]]:
     """Return the messages, long ones cut with a note that says so; the store keeps them whole."""
     shown = []
     for index, turn in enumerate(turns):

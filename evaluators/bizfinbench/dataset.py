@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from importlib import resources
@@ -12,8 +12,9 @@ from random import Random
 from evaluators.bizfinbench import events, public_file, quantities
 from evaluators.bizfinbench.chains import Language
 from evaluators.bizfinbench.item import Item
-from evaluators.contract import Case, Json, Section, SingleTurn, Task
-from evaluators.drawing import chosen, require_known_options, rotation, stream, task_id
+from evaluators.bizfinbench.options import Options
+from evaluators.contract import Case, Dataset, Given, Section, SingleTurn, Task
+from evaluators.drawing import chosen, rotation, stream, task_id
 
 VERSION = "1.1"
 AS_OF = date(2026, 6, 30)
@@ -51,20 +52,19 @@ def _case(item: Item, task_type: str, identity: str) -> Case:
 
 
 @dataclass(frozen=True)
-class BizFinBench:
+class BizFinBench(Dataset):
     """Exact match for orders, 1% tolerance for numbers."""
 
     name: str = "bizfinbench"
     section: Section = "knowledge_retrieval"
     version: str = VERSION
 
-    def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
+    def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases, task types and languages in turn.
 
-        Options: ``task_types``; ``languages`` out of ``en`` and ``cn`` (default ``en``); ``path`` of a public file or a
-        folder of them. A file holds what it holds: when it has fewer items, all of them are drawn.
+        A file holds what it holds: when it has fewer items, all of them are drawn.
         """
-        task_types, languages, path = self._read_options(options)
+        task_types, languages, path = _choice(Options.read(options))
         if path is not None:
             items = public_file.read(path, task_types=task_types, languages=languages)
             stream(self.name, VERSION, seed).shuffle(items)
@@ -77,9 +77,9 @@ class BizFinBench:
         name = (self.name, VERSION, seed, task_type, language, index)
         return _case(GENERATORS[task_type](stream(*name), language), task_type, task_id(*name, show=(0, 3, 4)))
 
-    def data_hash(self, options: Mapping[str, Json]) -> str:
+    def data_hash(self, options: Given) -> str:
         """Return the sha256 of the chains and generators, or of the public files."""
-        path = self._read_options(options)[2]
+        path = _choice(Options.read(options))[2]
         if path is not None:
             return public_file.content_hash(path)
         digest = hashlib.sha256()
@@ -87,21 +87,15 @@ class BizFinBench:
             digest.update(resources.files(__package__).joinpath(source).read_bytes())
         return digest.hexdigest()
 
-    def _read_options(self, options: Mapping[str, Json]) -> tuple[tuple[str, ...], tuple[Language, ...], str | None]:
-        require_known_options(options, ("task_types", "languages", "path"))
-        path = options.get("path")
-        if path is not None and not isinstance(path, str):
-            raise ValueError(f"path must be a string, got {path!r}")
-        allowed = tuple(GENERATORS if path is None else public_file.TASK_TYPES)
-        task_types = chosen(options, "task_types", allowed)
-        given = (
-            chosen(options, "languages", LANGUAGES)
-            if "languages" in options
-            else ("en",)
-            if path is None
-            else LANGUAGES
-        )
-        return task_types, tuple(language for language in LANGUAGES if language in given), path
+
+def _choice(options: Options) -> tuple[tuple[str, ...], tuple[Language, ...], str | None]:
+    """Return task types, languages and path, as given or by default."""
+    path, languages = options.path, options.languages
+    task_types = chosen("task_types", options.task_types, tuple(GENERATORS if path is None else public_file.TASK_TYPES))
+    if languages is None and path is None:
+        languages = ("en",)
+    wanted = chosen("languages", languages, LANGUAGES)
+    return task_types, tuple(language for language in LANGUAGES if language in wanted), path
 
 
 DATASET = BizFinBench()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -14,13 +14,15 @@ import jax
 import numpy as np
 
 from backtest.rules import DEFAULT_RULES
-from evaluators.contract import Case, Json, Section, Session, Task
-from evaluators.crypto import candle_files
+from evaluators.contract import Case, Dataset, Given, Section, Session, Task
+from evaluators.crypto import real_windows
+from evaluators.crypto.options import Options
 from evaluators.crypto.session import RULES_TEXT, InteractiveSession
 from evaluators.crypto.settings import Settings, TransformChoice, parse
 from evaluators.crypto.strategy_rules import FORMAT, SCHEMA
 from evaluators.crypto.strategy_session import StrategySession
 from evaluators.crypto.windows import WARMUP_BARS, Episodes, Windows, episodes, simulated
+from lake.candles import folder
 
 VERSION = "2"
 STRATEGY_QUESTION = (
@@ -32,16 +34,16 @@ STRATEGY_QUESTION = (
 AS_OF = date(2024, 6, 3)
 
 
-class Crypto:
+class Crypto(Dataset):
     """Trading episodes under clean, noisy, manipulated and worst-case markets."""
 
     name = "crypto"
     section: Section = "crypto_trading"
     version = VERSION
 
-    def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
+    def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw tasks; condition ``i`` modulo the number of transforms, windows of its own for every task."""
-        settings = parse(options)
+        settings = parse(Options.read(options))
         cases = [
             case(settings, source, seed=seed, index=index)
             for index, source in enumerate(_sources(settings, seed, count))
@@ -51,12 +53,12 @@ class Crypto:
             for index, first in enumerate(cases)
         ]
 
-    def data_hash(self, options: Mapping[str, Json]) -> str:
+    def data_hash(self, options: Given) -> str:
         """Return the sha256 of where the markets come from and of the user's own transform files."""
-        settings = parse(options)
+        settings = parse(Options.read(options))
         source = f"crypto {VERSION}: simulated by backtest.simulators"
         if settings.path is not None:
-            source = candle_files.folder_hash(settings.path)
+            source = folder.content_hash(settings.path)
         own = sorted({part for choice in settings.transforms for part in choice.name.split("+") if ".py:" in part})
         files = [hashlib.sha256(Path(part.rsplit(":", 1)[0]).read_bytes()).hexdigest() for part in own]
         return hashlib.sha256("\n".join((source, *files)).encode()).hexdigest()
@@ -110,20 +112,20 @@ def file_sources(settings: Settings, seed: int, count: int) -> Callable[[int], S
     path = settings.path or ""
     decisions = settings.bars // (settings.decision_every or 1)
     every = 1 if settings.mode == "strategy" else settings.decision_every
-    found = candle_files.places(path, decisions=decisions, every=every, rules=DEFAULT_RULES)
-    made = candle_files.bundles(found, windows=settings.windows, seed=seed)
-    if len(made) < count:
+    places = real_windows.places(path, decisions=decisions, every=every, rules=DEFAULT_RULES)
+    bundles = real_windows.bundles(places, windows=settings.windows, seed=seed)
+    if len(bundles) < count:
         raise ValueError(
-            f"crypto: {path!r} holds {len(found)} windows of {decisions} decisions, enough for {len(made)} tasks of "
+            f"path {path!r} holds {len(places)} windows of {decisions} decisions, enough for {len(bundles)} tasks of "
             f"{settings.windows} windows of one interval that lie apart in time (whatever the symbol, with the "
             f"{WARMUP_BARS} bars shown before each); {count} tasks are asked for"
         )
-    bucket = candle_files.longest_window(found, decisions=decisions)
+    bucket = real_windows.longest_window(places, decisions=decisions)
 
     def source(index: int) -> Source:
-        chosen = made[index]
+        chosen = bundles[index]
         first = min(float(place.stretch.market.time[place.first]) for place in chosen)
-        load = partial(candle_files.windows_at, chosen, decisions=decisions, bucket_seconds=bucket)
+        load = partial(real_windows.windows_at, chosen, decisions=decisions, bucket_seconds=bucket)
         return Source(datetime.fromtimestamp(first, UTC).date(), chosen[0].every, load)
 
     return source
@@ -165,11 +167,11 @@ def markets(
 ) -> tuple[Windows, list[tuple[TransformChoice, Callable[[], Episodes]]]]:
     """Return the windows of one task, and a way to make its episodes under each of its market conditions."""
     words = entropy(seed, index)
-    found = source.load()
+    windows = source.load()
     every = settings.transforms
     chosen = every if settings.mode == "strategy" else (every[index % len(every)],)
-    make = partial(episodes, found, key=jax.random.key(words[1]), seed=words[2:])
-    return found, [(choice, partial(make, choice)) for choice in chosen]
+    make = partial(episodes, windows, key=jax.random.key(words[1]), seed=words[2:])
+    return windows, [(choice, partial(make, choice)) for choice in chosen]
 
 
 def check_markets(settings: Settings, source: Source, *, seed: int, index: int) -> None:
@@ -180,20 +182,20 @@ def check_markets(settings: Settings, source: Source, *, seed: int, index: int) 
 
 def open_strategy(settings: Settings, source: Source, task: Task, *, seed: int, index: int) -> Session:
     """Make the markets on which one declarative strategy is played: the same windows under every condition."""
-    found, made = markets(settings, source, seed=seed, index=index)
-    conditions = [(choice.name, choice.severity, make) for choice, make in made]
-    return StrategySession(task, conditions, families=found.family)
+    windows, played = markets(settings, source, seed=seed, index=index)
+    conditions = [(choice.name, choice.severity, make) for choice, make in played]
+    return StrategySession(task, conditions, families=windows.family)
 
 
 def open_session(settings: Settings, source: Source, *, seed: int, index: int) -> Session:
     """Make the markets of one task and the conversation about them."""
-    found, [(choice, make)] = markets(settings, source, seed=seed, index=index)
+    windows, [(choice, make)] = markets(settings, source, seed=seed, index=index)
     return InteractiveSession(
         make(),
-        families=found.family,
+        families=windows.family,
         decision_every=source.decision_every,
         batch=settings.batch,
-        info={"transform": choice.name, "severity": choice.severity, "sources": sorted(set(found.label))},
+        info={"transform": choice.name, "severity": choice.severity, "sources": sorted(set(windows.label))},
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from backtest.account import CLOSE, Action, open_account
 from backtest.market import Market
 from backtest.rules import DEFAULT_RULES, Rules
-from evaluators.contract import Json, Score
+from evaluators.contract import Json, Score, Session
 from evaluators.crypto.hindsight import Available, available, usual_move
 from evaluators.crypto.messages import Decision, Indicators, observed_indicators, read_decision, read_decisions, state
 from evaluators.crypto.play import Measured, Played, joined, play
@@ -42,7 +42,7 @@ ONE_TEXT = (
 )
 
 
-class InteractiveSession:
+class InteractiveSession(Session):
     """A conversation of ``decisions * ceil(episodes / batch)`` messages. Deterministic."""
 
     def __init__(

@@ -1,14 +1,14 @@
-"""The dataset's own keys of a config entry, checked."""
+"""What a crypto task is made of: the options of a config entry with every default."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 import transforms
 from evaluators.contract import Json
+from evaluators.crypto.options import Options
 
 Mode: TypeAlias = Literal["interactive", "strategy"]
 
@@ -67,73 +67,29 @@ class Settings:
     batch: int | None = None
 
 
-def parse(options: Mapping[str, Json]) -> Settings:
-    """Return the settings; an unknown key or value raises ``ValueError`` naming it and what is allowed."""
-    allowed = [*Settings.__dataclass_fields__, "severity"]
-    if "hf_dataset" in options:
-        raise ValueError(
-            f"crypto: hf_dataset {options['hf_dataset']!r} is not fetched by this dataset; download its candle files "
-            "and give their folder as path, or leave both out for simulated markets"
-        )
-    for key in options:
-        if key not in allowed:
-            near = get_close_matches(str(key), allowed, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"crypto: unknown option {key!r}{hint} (allowed: {', '.join(allowed)})")
-    mode = options.get("mode", "interactive")
-    if mode not in ("interactive", "strategy"):
-        raise ValueError(f"crypto: mode must be 'interactive' or 'strategy', got {mode!r}")
-    path = options.get("path")
-    if path is not None and not isinstance(path, str):
-        raise ValueError(f"crypto: path must be a folder or file of candles, got {path!r}")
+def parse(options: Options) -> Settings:
+    """Return the settings with every default; a transform that cannot be made raises ``ValueError`` with its name."""
+    mode = options.mode or "interactive"
     settings = Settings(
-        transforms=tuple(choice(item, options.get("severity", 1.0)) for item in items(options.get("transforms"))),
-        windows=whole(options, "windows", 64 if mode == "strategy" else 16, low=2, high=4096),
-        bars=whole(options, "bars", 500 if mode == "strategy" else 28, low=2, high=100_000),
-        decision_every=optional_whole(options, "decision_every", low=1, high=1440),
-        mode=cast(Mode, mode),
-        path=path,
-        batch=optional_whole(options, "batch", low=1, high=8192),
+        transforms=tuple(choice(item, options.severity) for item in options.transforms or DEFAULT_TRANSFORMS),
+        windows=options.windows or (64 if mode == "strategy" else 16),
+        bars=options.bars or (500 if mode == "strategy" else 28),
+        decision_every=options.decision_every,
+        mode=mode,
+        path=options.path,
+        batch=options.batch,
     )
     if settings.decision_every is not None and settings.bars % settings.decision_every:
-        raise ValueError(
-            f"crypto: bars ({settings.bars}) must be a multiple of decision_every ({settings.decision_every})"
-        )
+        raise ValueError(f"bars ({settings.bars}) must be a multiple of decision_every ({settings.decision_every})")
     return settings
 
 
-def items(value: Json) -> list[Json]:
-    """Return the entries of ``transforms``."""
-    if value is None:
-        return list(DEFAULT_TRANSFORMS)
-    if not isinstance(value, list | tuple) or not value:
-        raise ValueError(f"crypto: transforms must be a list of names or of {{name, severity, ...}}, got {value!r}")
-    return list(value)
-
-
-def choice(item: Json, severity: Json) -> TransformChoice:
+def choice(item: str | Mapping[str, Json], severity: float | None) -> TransformChoice:
     """Return one market condition, checked against the transform; ``severity`` is for those that state none."""
-    entry = {"name": item} if isinstance(item, str) else item
-    if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
-        raise ValueError(f"crypto: a transform is a name or {{name, severity, ...}}, got {item!r}")
-    own = entry.get("severity", severity)
+    entry: Mapping[str, Json] = {"name": item} if isinstance(item, str) else item
+    name, own = entry["name"], entry.get("severity", 1.0 if severity is None else severity)
     if isinstance(own, bool) or not isinstance(own, int | float):
-        raise ValueError(f"crypto: severity of transform {entry['name']!r} must be a number, got {own!r}")
+        raise ValueError(f"severity of transform {name!r} must be a number, got {own!r}")
     params = {key: value for key, value in entry.items() if key not in ("name", "severity")}
-    transforms.check(entry["name"], severity=float(own), **params)
-    return TransformChoice(entry["name"], float(own), params)
-
-
-def whole(options: Mapping[str, Json], name: str, default: int, *, low: int, high: int) -> int:
-    """Return a whole number of the options within its range."""
-    value = options.get(name)
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ValueError(f"crypto: {name} must be a whole number from {low} to {high}, got {value!r}")
-    return value
-
-
-def optional_whole(options: Mapping[str, Json], name: str, *, low: int, high: int) -> int | None:
-    """Return a whole number of the options within its range, or None when it is not given."""
-    return None if options.get(name) is None else whole(options, name, low, low=low, high=high)
+    transforms.check(name, severity=float(own), **params)
+    return TransformChoice(name, float(own), params)

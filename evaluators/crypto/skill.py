@@ -31,6 +31,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evaluators.clusters import clustered_error
 from evaluators.crypto.hindsight import Array, Available
 
 
@@ -156,13 +157,10 @@ def judge(windows: Array, best: Array, families: Sequence[str]) -> Skill:
     offered = best / best.mean() - 1.0 if best.mean() > 0.0 else np.zeros(best.size)
     shown = counted + collected * (net - counted) - value * offered
     samples = value + shown - shown.mean()
-    return Skill(min(value, 100.0), clustered_error(samples, families), timing, cost, samples, totals)
+    return Skill(min(value, 100.0), error_of_mean(samples, families), timing, cost, samples, totals)
 
 
-def clustered_error(samples: Array, families: Sequence[str]) -> float:
+def error_of_mean(samples: Array, families: Sequence[str]) -> float:
     """Return the standard error of the mean of samples that may share families; 0 with fewer than two families."""
-    names, index = np.unique(np.asarray(families), return_inverse=True)
-    if names.size < 2:
-        return 0.0
-    sums = np.bincount(index, weights=samples - samples.mean())
-    return float(np.sqrt(names.size / (names.size - 1) * (sums**2).sum()) / samples.size)
+    residuals = ((samples - samples.mean()) / samples.size).tolist()
+    return clustered_error(zip(families, residuals, strict=True))[0] or 0.0

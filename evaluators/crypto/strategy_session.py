@@ -17,11 +17,11 @@ from backtest.episode import Strategy
 from backtest.market import Market
 from backtest.rules import DEFAULT_RULES, Rules
 from evaluators.answers.typed_json import Refusal, parse_json_object
-from evaluators.contract import Json, Score, Task, question_message
+from evaluators.contract import Json, Score, Session, Task, question_message
 from evaluators.crypto.hindsight import available, usual_move
 from evaluators.crypto.play import Measured, Played, measured_step
 from evaluators.crypto.report import PASS_POINTS, YEAR_SECONDS, scored, tenths
-from evaluators.crypto.skill import clustered_error
+from evaluators.crypto.skill import error_of_mean
 from evaluators.crypto.strategy_program import program
 from evaluators.crypto.strategy_rules import BadStrategy, StrategySpec, read_strategy
 from evaluators.crypto.windows import WARMUP_BARS, Episodes, of
@@ -59,7 +59,7 @@ def play_strategy(observed: Market, traded: Market, strategy: Strategy, rules: R
     return state, measured
 
 
-class StrategySession:
+class StrategySession(Session):
     """One message out, one back."""
 
     def __init__(
@@ -130,7 +130,7 @@ def combined(scores: Sequence[Score], families: tuple[str, ...], spec: StrategyS
     values = [score.value for score in scores]
     by_window = np.mean([[row["value"] for row in score.details["samples"]] for score in scores], axis=0)
     value = float(np.mean(values))
-    se = clustered_error(by_window, families)
+    se = error_of_mean(by_window, families)
     table = [
         {
             name: score.details[name]

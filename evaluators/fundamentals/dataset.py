@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
 from evaluators.answers.expected import ExpectedNumber
-from evaluators.contract import Case, Json, Section, SingleTurn, Task
-from evaluators.drawing import chosen, require_known_options, rotation, stream, task_id
+from evaluators.contract import Case, Dataset, Given, Json, Section, SingleTurn, Task
+from evaluators.drawing import chosen, rotation, stream, task_id
 from evaluators.fundamentals import filings, prices, statements
+from evaluators.fundamentals.options import Options
 from evaluators.fundamentals.question import NotDrawable, Question, Template
 from lake import sample
 from lake.sample import Lake
@@ -66,19 +67,16 @@ def _case(question: Question, template: Template, task_id: str) -> Case:
 
 
 @dataclass(frozen=True)
-class Fundamentals:
+class Fundamentals(Dataset):
     """Questions whose facts are not in the prompt: the agent has to fetch them through the tools."""
 
     name: str = "fundamentals"
     section: Section = "knowledge_retrieval"
     version: str = VERSION
 
-    def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
-        """Draw ``count`` cases, every template once before any comes again.
-
-        Options: ``task_types`` is a list of template names and FAB++ categories.
-        """
-        names = self._templates(options)
+    def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
+        """Draw ``count`` cases, every template once before any comes again."""
+        names = _templates(Options.read(options))
         lake = sample.embedded()
         cases: list[Case] = []
         seen: set[str] = set()
@@ -90,18 +88,18 @@ class Fundamentals:
             cases.append(_case(question, template, task_id(*name, show=(0, 3))))
         return cases
 
-    def data_hash(self, options: Mapping[str, Json]) -> str:
+    def data_hash(self, options: Given) -> str:
         """Return the sha256 of the lake's tables and of the templates' source."""
-        self._templates(options)
+        _templates(Options.read(options))
         digest = hashlib.sha256(sample.data_hash().encode())
         for module in ("statements.py", "filings.py", "prices.py", "question.py"):
             digest.update(resources.files(__package__).joinpath(module).read_bytes())
         return digest.hexdigest()
 
-    def _templates(self, options: Mapping[str, Json]) -> tuple[str, ...]:
-        require_known_options(options, ("task_types",))
-        wanted = chosen(options, "task_types", (*TEMPLATES, *CATEGORIES))
-        return tuple(name for name, row in TEMPLATES.items() if name in wanted or row.category in wanted)
+
+def _templates(options: Options) -> tuple[str, ...]:
+    wanted = chosen("task_types", options.task_types, (*TEMPLATES, *CATEGORIES))
+    return tuple(name for name, row in TEMPLATES.items() if name in wanted or row.category in wanted)
 
 
 DATASET = Fundamentals()

@@ -11,6 +11,7 @@ from typing import Any
 
 from evaluators.contract import Json
 from evaluators.gdpval import rubric
+from evaluators.gdpval.options import Options
 from evaluators.judge import RubricDataset, RubricItem
 
 COLUMNS = ("task_id", "occupation", "prompt")
@@ -88,4 +89,5 @@ DATASET = RubricDataset(
     read=read,
     mark=rubric.mark,
     pass_mark=75.0,
+    options=Options,
 )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from evaluators.judge.dataset import Points, RubricDataset, RubricItem, RubricSession
-from evaluators.judge.endpoint import JudgeUnavailable
 from evaluators.judge.rubric import Criterion, positive_weight, signed_share
 
 __all__ = [
     "Criterion",
-    "JudgeUnavailable",
     "Points",
     "RubricDataset",
     "RubricItem",

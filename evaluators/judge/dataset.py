@@ -5,18 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
-from evaluators.contract import Case, Json, Score, Section, Task, question_message
-from evaluators.drawing import chosen, require_known_options, stream
+from evaluators.contract import Case, Dataset, Given, Json, Score, Section, Session, Task, question_message
+from evaluators.drawing import chosen, stream
 from evaluators.judge import gates
 from evaluators.judge.judging import Judged, Stored, as_details, judge_reply
+from evaluators.judge.options import RubricOptions
 from evaluators.judge.rubric import Criterion, positive_weight
 from evaluators.judge.settings import JudgeSettings, read_settings
-
-OPTIONS = ("path", "hf_dataset", "task_types", "judge")
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class Points:
 Mark = Callable[[Sequence[Criterion], Mapping[str, bool]], Points]
 
 
-class RubricSession:
+class RubricSession(Session):
     """One question and its reply; the verdict needs the run's judge."""
 
     def __init__(self, task: Task, item: RubricItem, *, mark: Mark, pass_mark: float, judge: JudgeSettings | None):
@@ -131,7 +130,7 @@ def _reason(criteria: Sequence[Criterion], judged: Judged) -> str:
 
 
 @dataclass(frozen=True)
-class RubricDataset:
+class RubricDataset(Dataset):
     """The dataset of one file format.
 
     Attributes
@@ -144,6 +143,10 @@ class RubricDataset:
         Reads a file or folder into items, in a fixed order; raises ``ValueError`` that names file and place.
     mark
         Turns verdicts into points.
+    options
+        What a config entry of the dataset may say.
+    judge
+        The run's judge; None where it has none.
     """
 
     name: str
@@ -154,43 +157,41 @@ class RubricDataset:
     read: Callable[[Path], list[RubricItem]]
     mark: Mark
     pass_mark: float
+    options: type[RubricOptions]
+    judge: JudgeSettings | None = None
 
-    def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
-        """Draw ``count`` items of the file at ``path``, or all of them when it has fewer, in an order of the seed.
+    def judged_by(self, judge: Mapping[str, Json] | None) -> RubricDataset:
+        """Return the dataset with the run's judge."""
+        return self if judge is None else replace(self, judge=read_settings(judge))
 
-        Options: ``path``; ``task_types`` out of the categories in the file; ``hf_dataset`` names the source and needs
-        ``path`` beside it; ``judge`` is the run's judge.
-        """
-        items = self.read(self._path(options))
-        judge = read_settings(options)
-        kinds = chosen(options, "task_types", tuple(dict.fromkeys(item.category for item in items)))
+    def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
+        """Draw ``count`` items of the file at ``path``, or all of them when it has fewer, in an order of the seed."""
+        given = self.options.read(options)
+        items = self.read(self._path(given))
+        kinds = chosen("task_types", given.task_types, tuple(dict.fromkeys(item.category for item in items)))
         items = [item for item in items if item.category in kinds]
         stream(self.name, self.version, seed).shuffle(items)
-        return [self._case(item, judge) for item in items[:count]]
+        return [self._case(item) for item in items[:count]]
 
-    def data_hash(self, options: Mapping[str, Json]) -> str:
+    def data_hash(self, options: Given) -> str:
         """Return the sha256 of the file, or of the files of the folder, and of what the judge's verdicts depend on."""
-        path, judge = self._path(options), read_settings(options)
-        digest = hashlib.sha256(json.dumps(judge.identity() if judge else None).encode())
+        path = self._path(self.options.read(options))
+        digest = hashlib.sha256(json.dumps(self.judge.identity() if self.judge else None).encode())
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             if file.is_file():
                 digest.update(f"{file.name}\n{hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
         return digest.hexdigest()
 
-    def _path(self, options: Mapping[str, Json]) -> Path:
-        require_known_options(options, OPTIONS)
-        path = options.get("path")
-        if path is None:
-            named = f" hf_dataset: {options['hf_dataset']!r} is not downloaded;" if "hf_dataset" in options else ""
+    def _path(self, options: RubricOptions) -> Path:
+        if options.path is None:
+            named = f" hf_dataset: {options.hf_dataset!r} is not downloaded;" if options.hf_dataset else ""
             raise ValueError(f"path is missing:{named} no data is shipped with {self.name}. {self.source}")
-        if not isinstance(path, str):
-            raise ValueError(f"path must be a string, got {path!r}")
-        found = Path(path).expanduser()
-        if not found.exists():
-            raise ValueError(f"path: there is nothing at {path!r}. {self.source}")
-        return found
+        path = Path(options.path).expanduser()
+        if not path.exists():
+            raise ValueError(f"path: there is nothing at {options.path!r}. {self.source}")
+        return path
 
-    def _case(self, item: RubricItem, judge: JudgeSettings | None) -> Case:
+    def _case(self, item: RubricItem) -> Case:
         task = Task(
             task_id=f"{self.name}-{item.name}",
             section=self.section,
@@ -202,4 +203,4 @@ class RubricDataset:
             answer_format=item.answer_format,
             context=item.context,
         )
-        return Case(task, lambda: RubricSession(task, item, mark=self.mark, pass_mark=self.pass_mark, judge=judge))
+        return Case(task, lambda: RubricSession(task, item, mark=self.mark, pass_mark=self.pass_mark, judge=self.judge))

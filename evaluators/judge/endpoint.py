@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
+from evaluators.contract import JudgeUnavailable
 from evaluators.judge.settings import JudgeSettings
 
 if TYPE_CHECKING:
@@ -25,10 +26,6 @@ class Ask(Protocol):
     def __call__(self, system: str, user: str) -> str:
         """Ask once; raise :class:`JudgeUnavailable` where the endpoint does not answer."""
         ...
-
-
-class JudgeUnavailable(RuntimeError):
-    """No verdict can be had. A failure of the harness: the task stays unscored, it never counts 0."""
 
 
 def _key(settings: JudgeSettings) -> str:

@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from evaluators.contract import Json
+from evaluators.contract import Json, JudgeUnavailable
 from evaluators.judge import figures, gates, probes
-from evaluators.judge.endpoint import Ask, JudgeUnavailable, connected
+from evaluators.judge.endpoint import Ask, connected
 from evaluators.judge.prompt import SYSTEM, question_text
 from evaluators.judge.rubric import Criterion
 from evaluators.judge.settings import JudgeSettings

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from evaluators.contract import Json
 
@@ -43,19 +42,16 @@ class JudgeSettings:
         return {"model": self.model, "temperature": self.temperature, "prompt": PROMPT_VERSION}
 
 
-def read_settings(options: Mapping[str, Json]) -> JudgeSettings | None:
-    """Return the judge in the option ``judge``, None when there is none.
+def read_settings(given: Mapping[str, Json]) -> JudgeSettings:
+    """Return the judge that a run's config describes.
 
     Raises
     ------
     ValueError
-        The option is not a mapping of the fields of :class:`JudgeSettings`.
+        It is not a mapping of the fields of :class:`JudgeSettings`.
     """
-    given: Any = options.get("judge")
-    if given is None:
-        return None
     allowed = tuple(asdict(JudgeSettings(model="")))
-    if not isinstance(given, Mapping) or not given.get("model"):
+    if not given.get("model"):
         raise ValueError(f"judge must be a mapping with the key model, got {given!r}")
     unknown = [key for key in given if key not in allowed]
     if unknown:

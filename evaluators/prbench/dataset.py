@@ -9,6 +9,7 @@ from typing import Any
 
 from evaluators.contract import Json
 from evaluators.judge import Criterion, Points, RubricDataset, RubricItem, signed_share
+from evaluators.prbench.options import Options
 
 MAX_TURNS = 10
 MAX_WEIGHT = 10
@@ -134,4 +135,5 @@ DATASET = RubricDataset(
     read=read,
     mark=mark,
     pass_mark=75.0,
+    options=Options,
 )

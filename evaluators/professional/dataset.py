@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from evaluators.contract import Case, Json, Section
-from evaluators.drawing import chosen, require_known_options, rotation, stream, task_id
+from evaluators.contract import Case, Dataset, Given, Section
+from evaluators.drawing import chosen, rotation, stream, task_id
 from evaluators.professional.assignment import Template
 from evaluators.professional.assignments import (
     bond_ladder,
@@ -23,6 +23,7 @@ from evaluators.professional.assignments import (
     trade_blotter,
     value_at_risk,
 )
+from evaluators.professional.options import Options
 
 VERSION = "1.1"
 TEMPLATES = {
@@ -45,28 +46,27 @@ SOURCES = ("marks.py", "table.py", "memo.py", "deliverables.py", "assignment.py"
 
 
 @dataclass(frozen=True)
-class Professional:
+class Professional(Dataset):
     """Reports with a table and a memo, marked by computation."""
 
     name: str = "professional"
     section: Section = "professional_tasks"
     version: str = VERSION
 
-    def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
+    def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases, every template once before any comes again.
 
-        Options: ``task_types`` is a list of template names; ``first`` lists those of them with which every round of
-        the templates begins, so that even a short draw has them.
+        Every round begins with the templates in ``first``, so that even a short draw has them.
         """
         cases = []
-        for index, template in enumerate(self._order(options, seed=seed, count=count)):
+        for index, template in enumerate(self._order(Options.read(options), seed=seed, count=count)):
             name = (self.name, VERSION, seed, template.name, index)
             cases.append(template.case(template.draw(stream(*name)), task_id(*name, show=(0, 3))))
         return cases
 
-    def data_hash(self, options: Mapping[str, Json]) -> str:
+    def data_hash(self, options: Given) -> str:
         """Return the sha256 of the templates' and the marking scheme's source."""
-        self._templates(options)
+        _templates(Options.read(options))
         folder = resources.files(__package__)
         files = sorted(entry.name for entry in folder.joinpath("assignments").iterdir() if entry.name.endswith(".py"))
         digest = hashlib.sha256()
@@ -74,9 +74,9 @@ class Professional:
             digest.update(f"{name}\n".encode() + folder.joinpath(name).read_bytes())
         return digest.hexdigest()
 
-    def _order(self, options: Mapping[str, Json], *, seed: int, count: int) -> list[Template]:
-        names = self._templates(options)
-        first = chosen(options, "first", names) if "first" in options else ()
+    def _order(self, options: Options, *, seed: int, count: int) -> list[Template]:
+        names = _templates(options)
+        first = () if options.first is None else chosen("first", options.first, names)
         order: list[str] = []
         while len(order) < count:
             places = range(len(order), len(order) + len(names))
@@ -84,9 +84,9 @@ class Professional:
             order += sorted(drawn, key=lambda name: name not in first)
         return [TEMPLATES[name] for name in order[:count]]
 
-    def _templates(self, options: Mapping[str, Json]) -> tuple[str, ...]:
-        require_known_options(options, ("task_types", "first"))
-        return chosen(options, "task_types", tuple(TEMPLATES))
+
+def _templates(options: Options) -> tuple[str, ...]:
+    return chosen("task_types", options.task_types, tuple(TEMPLATES))
 
 
 DATASET = Professional()

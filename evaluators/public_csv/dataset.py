@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.judge import Criterion, Points, RubricDataset, RubricItem, positive_weight, signed_share
+from evaluators.public_csv.options import Options
 
 COLUMNS = ("Question", "Answer", "Question Type", "Rubric")
 CONTRADICTION_SHARE = 0.5
@@ -114,4 +115,5 @@ DATASET = RubricDataset(
     read=read,
     mark=mark,
     pass_mark=100.0,
+    options=Options,
 )

@@ -6,41 +6,37 @@ import functools
 import hashlib
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
-from evaluators.contract import Case, Json, Score, Section, SingleTurn
+from evaluators.contract import Case, Dataset, Given, Score, Section, SingleTurn
 from evaluators.synthetic import scoring
 from evaluators.synthetic.bank import BANK, PUBLISHED, select
+from evaluators.synthetic.options import Options
 from evaluators.synthetic.problem import WEIGHTS, Problem, written
 from evaluators.synthetic.template import PITFALL_MARGIN, PROBES, Template
 
 VERSION = "1.1"
-VARIANTS = ("drawn", "canonical", "as_published")
-OPTIONS = ("variant", "task_types")
 
 
 @dataclass(frozen=True)
-class Synthetic:
+class Synthetic(Dataset):
     """Questions of analytical reasoning whose truth is computed from drawn inputs."""
 
     name: str = "synthetic"
     section: Section = "analytical_reasoning"
     version: str = VERSION
 
-    def draw(self, *, seed: int, count: int, options: Mapping[str, Json]) -> Sequence[Case]:
+    def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases.
-
-        Options: ``variant`` is ``drawn`` (default), ``canonical`` (the printed inputs, computed truth) or
-        ``as_published`` (the printed inputs scored against the printed figures, for comparison only); ``task_types``
-        is a list of template names or topics.
 
         Raises
         ------
         ValueError
-            For an unknown option or value, a negative count, or more cases than a fixed variant holds.
+            For a wrong option, a negative count, or more cases than a fixed variant holds.
         """
-        variant, task_types = _read_options(options)
+        given = Options.read(options)
+        variant, task_types = given.variant or "drawn", list(given.task_types or ())
         if count < 0:
             raise ValueError(f"count must not be negative, got {count}")
         if variant == "drawn":
@@ -52,25 +48,12 @@ class Synthetic:
         order = random.Random(f"{VERSION}/{variant}/{seed}").sample(chosen, len(chosen))
         return [_fixed_case(template, variant) for template in order[:count]]
 
-    def data_hash(self, options: Mapping[str, Json]) -> str:
+    def data_hash(self, options: Given) -> str:
         """Return the sha256 of the bank and the marking scheme."""
-        _read_options(options)
+        Options.read(options)
         rules = [WEIGHTS, scoring.PASS_MARK, PROBES, scoring.FORMULA_TOLERANCE, PITFALL_MARGIN]
         content = json.dumps([VERSION, rules, [asdict(template) for template in BANK]], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()
-
-
-def _read_options(options: Mapping[str, Json]) -> tuple[str, list[str]]:
-    for key in options:
-        if key not in OPTIONS:
-            raise ValueError(f"synthetic: unknown option {key!r}; available: {', '.join(OPTIONS)}")
-    variant = options.get("variant") or "drawn"
-    if variant not in VARIANTS:
-        raise ValueError(f"synthetic: variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    task_types = options.get("task_types") or []
-    if not isinstance(task_types, list | tuple) or not all(isinstance(entry, str) for entry in task_types):
-        raise ValueError(f"synthetic: task_types must be a list of names or topics, got {task_types!r}")
-    return variant, list(task_types)
 
 
 def _drawn_case(chosen: Sequence[Template], seed: int, index: int) -> Case:

@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from engine.builtin_agents import start
+from engine.agent.builtin import start
 
 AGENTS = Path(__file__).resolve().parents[2] / "agents"
 

@@ -114,6 +114,10 @@ def test_a_changed_source_is_another_version(service: Any, tmp_path: Path) -> No
     first, same = service.sources_digest(tmp_path), service.sources_digest(tmp_path)
     (tmp_path / "agent.py").write_text("answer = 2\n")
     assert first == same != service.sources_digest(tmp_path)
+    second = service.sources_digest(tmp_path)
+    (tmp_path / "desks").mkdir()
+    (tmp_path / "desks" / "options.py").write_text("answer = 3\n")
+    assert service.sources_digest(tmp_path) != second
 
 
 def test_the_client_of_the_sdk_gets_the_answer_in_both_versions(service: Any) -> None:

@@ -20,8 +20,9 @@ from typing import Any
 import httpx
 import pytest
 
-from engine import builtin_agents, config
-from engine.agent_client import A2AAgent, AgentFailure, connect
+from engine import config
+from engine.agent import builtin as builtin_agents
+from engine.agent.client import A2AAgent, AgentFailure, connect
 
 ROOT = Path(__file__).resolve().parents[2]
 PURPLE = {"purple_agent": "http://127.0.0.1:9110"}
@@ -123,7 +124,7 @@ def test_options_of_a_dataset_are_those_of_a_config_and_the_others_stay(request_
 @pytest.mark.parametrize(
     ("datasets", "complaint"),
     [
-        ([{"type": "crypto", "windows": 0}], r"datasets\[0\]\.windows: .*greater than or equal to 1 \(got 0\)"),
+        ([{"type": "crypto", "windows": 0}], r"datasets\[0\]\.windows: .*greater than or equal to 2 \(got 0\)"),
         (["options", {"type": "crypto", "widows": 4}], r"datasets\[1\]\.widows: unknown key .*did you mean 'windows'"),
         ([{"type": "crypto", "mode": "fast"}], r"datasets\[0\]\.mode: .*'interactive' or 'strategy' \(got 'fast'\)"),
         ([{"type": "bizfinbench", "path": "/etc"}], r"datasets\[0\]\.path cannot be chosen by a request, got '/etc'"),

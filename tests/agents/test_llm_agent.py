@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from openai import AsyncOpenAI
 
-from engine.agent_client import A2AConversation, AgentFailure, Reply, Usage
-from engine.builtin_agents import start
+from engine.agent.builtin import start
+from engine.agent.client import A2AConversation, AgentFailure, Reply, Usage
 from tests.agents.chat_endpoint import Endpoint, converse, desk, serving, tool_call
 
 QUESTION = {"type": "question", "question": "What is twice 21?"}

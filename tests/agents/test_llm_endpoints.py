@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from engine.agent_client import AgentFailure
-from engine.builtin_agents import start
+from engine.agent.builtin import start
+from engine.agent.client import AgentFailure
 from tests.agents.chat_endpoint import Endpoint, converse, desk, serving, tool_call
 
 QUESTION = {"type": "question", "question": "What is twice 21?"}

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from openai import AsyncOpenAI
 
-from engine import config, sampling
+from engine import config
+from engine.plan import sampling
 from mcp_servers import risk, sandbox
 from mcp_servers.sandbox import tiers
 from mcp_servers.sandbox.pool import Pool

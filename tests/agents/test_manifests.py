@@ -23,7 +23,8 @@ import pytest
 import yaml
 
 import engine
-from engine import builtin_agents, config
+from engine import config
+from engine.agent import builtin as builtin_agents
 from tests.images.dockerfile import ROOT, last
 
 GREEN = ROOT / "agents" / "green"

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from engine.builtin_agents import start
-from engine.execute import Limits, execute
-from engine.tool_access import ToolAccess
+from engine.agent.builtin import start
+from engine.run.execute import Limits, execute
+from engine.run.tool_access import ToolAccess
 from evaluators import registry
 from evaluators.contract import Case
 from mcp_servers.access import Grant, new_key

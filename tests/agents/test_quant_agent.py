@@ -39,7 +39,7 @@ def problem(asked: str, inputs: dict[str, tuple[float, str]], *, unit: str = "a 
 
 
 def solve(program: Importer, body: dict[str, Any]) -> dict[str, Any] | None:
-    analytical = program("quant", "analytical")
+    analytical = program("quant", "questions.analytical")
     reply = asyncio.run(analytical.answer(body, program("quant", "mcp_toolbox").Toolbox({})))
     return None if reply is None else dict(json.loads(reply))
 
@@ -111,7 +111,7 @@ def closes(count: int, drift: float, *, seed: int = 1) -> list[float]:
 
 def decision(program: Importer, prices: list[float], **account: Any) -> dict[str, Any]:
     state = {"ohlcv": {"close": prices}, "account": account}
-    reply = program("quant", "trading").Trader().reply({"type": "trading_decision", "state": state}, "c")
+    reply = program("quant", "desks.trading").Trader().reply({"type": "trading_decision", "state": state}, "c")
     return dict(reply)
 
 
@@ -136,7 +136,7 @@ def test_a_flat_or_unknown_market_is_left_alone(program: Importer) -> None:
 
 def test_one_bar_a_message_gives_the_same_decision_as_all_bars_at_once(program: Importer) -> None:
     prices = closes(60, 0.02)
-    trader = program("quant", "trading").Trader()
+    trader = program("quant", "desks.trading").Trader()
     for price in prices:
         state = {"ohlcv": {"open": 1.0, "close": price}, "account": {}}
         body = {"type": "trading_decisions", "episodes": [{"episode": "e01", "state": state}]}
@@ -147,11 +147,11 @@ def test_one_bar_a_message_gives_the_same_decision_as_all_bars_at_once(program: 
 @pytest.mark.parametrize("rows", [lambda p: [[0, 1, 1, 1, x, 9] for x in p], lambda p: [{"close": x} for x in p]])
 def test_bars_in_rows_are_read_as_well(program: Importer, rows: Callable[[list[float]], Any]) -> None:
     prices = closes(20, 0.0)
-    assert program("quant", "trading").closes_of(rows(prices)) == prices
+    assert program("quant", "desks.trading").closes_of(rows(prices)) == prices
 
 
 def test_conversations_and_episodes_do_not_mix(program: Importer) -> None:
-    trader = program("quant", "trading").Trader()
+    trader = program("quant", "desks.trading").Trader()
     up, down = closes(60, 0.02), closes(60, -0.02)
     for row in range(60):
         episodes = [
@@ -164,19 +164,19 @@ def test_conversations_and_episodes_do_not_mix(program: Importer) -> None:
 
 
 def test_line_items_are_read_in_the_order_of_their_mention(program: Importer) -> None:
-    company = program("quant", "company")
+    company = program("quant", "questions.company")
     text = "net income divided by the mean of stockholders' equity; diluted earnings per share and total current assets"
     assert company.line_items(text) == ("NetIncome", "Equity", "EPSDiluted", "CurrentAssets")
 
 
 def test_a_specific_line_item_is_not_also_read_as_a_general_one(program: Importer) -> None:
-    company = program("quant", "company")
+    company = program("quant", "questions.company")
     assert company.line_items("the cost of revenue") == ("CostOfRevenue",)
     assert company.line_items("the net cash from operating activities") == ("OperatingCashFlow",)
 
 
 def test_price_measures_agree_with_their_definitions(program: Importer) -> None:
-    prices = program("quant", "prices")
+    prices = program("quant", "questions.prices")
     series = [100.0, 110.0, 88.0, 99.0]
     returns = [math.log(b / a) for a, b in itertools.pairwise(series)]
     mean = sum(returns) / 3

@@ -32,7 +32,7 @@ def run(program: Importer, module: str, body: dict[str, Any]) -> str | None:
     ],
 )
 def test_arithmetic_is_evaluated(program: Importer, expression: str, expected: float) -> None:
-    assert program("quant", "calculator").evaluate(expression, {"a": 2.0, "b": 3.0}) == expected
+    assert program("quant", "reading.calculator").evaluate(expression, {"a": 2.0, "b": 3.0}) == expected
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_arithmetic_is_evaluated(program: Importer, expression: str, expected: f
     ],
 )
 def test_nothing_but_arithmetic_is_evaluated_and_all_of_it_ends(program: Importer, expression: str) -> None:
-    assert program("quant", "calculator").evaluate(expression, {"a": 2.0}) is None
+    assert program("quant", "reading.calculator").evaluate(expression, {"a": 2.0}) is None
 
 
 FORMULA_QUESTION = """Answer from the list and the data.
@@ -85,14 +85,14 @@ FORMULA_QUESTION = """Answer from the list and the data.
 def test_a_listed_formula_is_filled_in_from_the_table(
     program: Importer, question: str, form: str, expected: float
 ) -> None:
-    reply = run(program, "formula_list", {"question": FORMULA_QUESTION + question, "answer_format": form})
+    reply = run(program, "questions.formula_list", {"question": FORMULA_QUESTION + question, "answer_format": form})
     assert reply is not None
     assert float(reply.rsplit("Final answer: ", 1)[1].rstrip("%")) == pytest.approx(expected, rel=1e-4)
 
 
 def test_a_formula_whose_figures_are_missing_is_not_guessed(program: Importer) -> None:
     question = "What was the coverage of Able in 2020?"
-    assert run(program, "formula_list", {"question": FORMULA_QUESTION + question}) is None
+    assert run(program, "questions.formula_list", {"question": FORMULA_QUESTION + question}) is None
 
 
 def test_events_that_refer_back_come_later(program: Importer) -> None:
@@ -100,7 +100,7 @@ def test_events_that_refer_back_come_later(program: Importer) -> None:
         "Put the events in order.\n\n1. Shareholders approve the proposed dividend.\n"
         "2. The approved dividend is paid.\n3. A dividend is proposed by a new board."
     )
-    assert run(program, "event_order", {"question": text}) == "Final answer: 3,1,2"
+    assert run(program, "questions.event_order", {"question": text}) == "Final answer: 3,1,2"
 
 
 def test_profit_is_split_by_the_greeks_and_the_parts_add_up(program: Importer) -> None:
@@ -116,7 +116,7 @@ def test_profit_is_split_by_the_greeks_and_the_parts_add_up(program: Importer) -
             "greeks_per_share": {"delta": 0.5, "gamma": 0.02, "theta_per_day": -0.04, "vega_per_point": 0.2},
         },
     }
-    parts = json.loads(run(program, "attribution", body) or "{}")
+    parts = json.loads(run(program, "desks.attribution", body) or "{}")
     assert parts["total"] == pytest.approx(400.0)
     assert parts["delta_pnl"] == pytest.approx(400.0)
     assert parts["gamma_pnl"] == pytest.approx(0.5 * 0.02 * 16 * 200)
@@ -124,7 +124,7 @@ def test_profit_is_split_by_the_greeks_and_the_parts_add_up(program: Importer) -
 
 
 def test_every_iron_condor_is_bought_outside_and_sold_inside_with_equal_wings(program: Importer) -> None:
-    position, structures = program("quant", "position"), program("quant", "structures")
+    position, structures = program("quant", "desks.position"), program("quant", "desks.structures")
     market = position.Underlying(100.0, 0.0, 0.0, 0.2)
     chain = [
         position.Leg(kind, 0.0, strike, 30.0, 1.0)
@@ -140,7 +140,7 @@ def test_every_iron_condor_is_bought_outside_and_sold_inside_with_equal_wings(pr
 
 
 def test_profit_range_and_credit_of_a_vertical_spread(program: Importer) -> None:
-    position, structures = program("quant", "position"), program("quant", "structures")
+    position, structures = program("quant", "desks.position"), program("quant", "desks.structures")
     bought = position.Leg("call", 1.0, 100.0, 30.0, 8.0)
     sold = replace(bought, quantity=-1.0, strike=110.0, price=3.0)
     assert structures.payoff_range([bought, sold]) == (-500.0, 500.0)
@@ -168,7 +168,7 @@ LOAN = {
 
 
 def test_an_assignment_is_handed_in_in_the_form_that_it_describes(program: Importer) -> None:
-    reply = json.loads(run(program, "assignments", {"question": ASSIGNMENT, "context": {"loan": LOAN}}) or "{}")
+    reply = json.loads(run(program, "assignments.reply", {"question": ASSIGNMENT, "context": {"loan": LOAN}}) or "{}")
     table, memo = (entry["content"] for entry in reply["deliverables"])
     assert [entry["name"] for entry in reply["deliverables"]] == ["plan.csv", "note.md"]
     lines = table.splitlines()
@@ -182,17 +182,17 @@ def test_an_assignment_is_handed_in_in_the_form_that_it_describes(program: Impor
 
 def test_the_conclusion_follows_the_rule(program: Importer) -> None:
     loan = LOAN | {"prepayment_fee": 500.0}
-    reply = json.loads(run(program, "assignments", {"question": ASSIGNMENT, "context": {"loan": loan}}) or "{}")
+    reply = json.loads(run(program, "assignments.reply", {"question": ASSIGNMENT, "context": {"loan": loan}}) or "{}")
     assert "## Conclusion\nKEEP." in reply["deliverables"][1]["content"]
 
 
 def test_an_assignment_without_a_desk_for_it_is_left_alone(program: Importer) -> None:
-    assert run(program, "assignments", {"question": ASSIGNMENT, "context": {"ships": 3}}) is None
+    assert run(program, "assignments.reply", {"question": ASSIGNMENT, "context": {"ships": 3}}) is None
 
 
 def test_a_flat_ladder_at_its_coupon_is_worth_par(program: Importer) -> None:
     bonds = [{"face": 100, "coupon": 0.05, "years": year, "maturity": f"20{year}0-01-01"} for year in (1, 2, 3)]
-    desk = program("quant", "fixed_income")
+    desk = program("quant", "assignments.fixed_income")
     work = asyncio.run(desk.bond_ladder({"bonds": bonds, "flat_yield": 0.05}, None))
     assert work.figures["Present value"] == pytest.approx(300.0)
 
@@ -203,7 +203,7 @@ def test_rebalancing_trades_down_to_whole_shares(program: Importer) -> None:
         {"ticker": "B", "shares": 0, "price": 7.0, "target_weight": 0.4},
     ]
     context = {"holdings": lines, "cash": 100.0, "fee_bps": 10}
-    work = asyncio.run(program("quant", "portfolio").rebalancing(context, None))
+    work = asyncio.run(program("quant", "assignments.portfolio").rebalancing(context, None))
     assert work.columns["trade_shares"] == [-4, 22]
     assert work.figures["Cash after trading"] == pytest.approx(100.0 + 120.0 - 154.0 - 0.274)
 
@@ -211,6 +211,6 @@ def test_rebalancing_trades_down_to_whole_shares(program: Importer) -> None:
 def test_the_declared_strategy_is_one_that_the_crypto_dataset_reads(program: Importer) -> None:
     from evaluators.crypto.strategy_rules import SCHEMA, read_strategy
 
-    reply = run(program, "declared_strategy", {"answer_schema": SCHEMA})
+    reply = run(program, "desks.declared_strategy", {"answer_schema": SCHEMA})
     assert reply is not None
     assert len(read_strategy(json.loads(reply)).indicators) == 3

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from evaluators.contract import Case, Score
-from evaluators.professional import DATASET
+from evaluators.professional.dataset import DATASET
 from mcp_servers import access
 from mcp_servers.server_set import ServerSet, start_servers
 from tests.mcp_servers.call_logs import calls_of
@@ -86,12 +86,12 @@ class Broker:
 def test_a_report_of_an_order_that_was_not_filled_is_not_written(program: Importer) -> None:
     order = {"order": "O1", "placed_on": "2020-01-02", "ticker": "X", "side": "buy", "shares": 5}
     context = {"cash": 1000.0, "orders": [order], "as_of": "2020-02-03"}
-    assert asyncio.run(program("quant", "paper_account").trade_costs(context, Broker())) is None
+    assert asyncio.run(program("quant", "assignments.paper_account").trade_costs(context, Broker())) is None
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(6.9, "BREACH"), (7.1, "WITHIN")])
 def test_a_limit_in_basis_points_is_compared_in_basis_points(program: Importer, limit: float, expected: str) -> None:
     # 14 of 20,000 dollars are 7 basis points
     figures = {"Fees and slippage": 14.0, "Traded value": 20_000.0}
-    found = program("quant", "conclusion").verdict(RULE, figures, {"cash": 1.0, "cost_limit_bps": limit})
+    found = program("quant", "assignments.conclusion").verdict(RULE, figures, {"cash": 1.0, "cost_limit_bps": limit})
     assert found == expected

@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 
-from engine import jax_cache
+from engine.machine import jax_cache
 from tests.canaries.play import play
 
 

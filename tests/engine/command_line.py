@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import pytest
 
-from engine import cli, services
-from engine.tool_access import ToolAccess
+from engine import cli
+from engine.run import services
+from engine.run.tool_access import ToolAccess
 
 TRADERBENCH = (sys.executable, "-m", "engine.cli")
 LIMIT_S = 280.0

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -5,6 +7,7 @@ import pytest
 from engine import config
 from engine.errors import ConfigError
 from evaluators import registry
+from evaluators.entry import Entry
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,10 +31,8 @@ datasets:
     languages: [en]
     limit: 2
   - type: synthetic
-    path: data/synthetic_questions/questions.json
     limit_per_task: 20
   - type: crypto
-    hf_dataset: "agentbusters/crypto-trading"
     transforms: [baseline, noisy, meta, adversarial]
     limit: 2
 sampling: {strategy: stratified, total_limit: 18, seed: 42}
@@ -62,6 +63,25 @@ limits: {task_time_s: 60, max_tool_calls: 10}
         (
             "name: x\ndatasets: [{type: synthetic, limit: -1}]",
             "datasets[0].limit: Input should be greater than or equal to 0 (got -1)",
+        ),
+        (
+            "name: x\ndatasets: [{type: synthetic, windows: 3}]",
+            "datasets[0].windows: unknown key; known: type, limit, limit_per_task, variant, task_types",
+        ),
+        ("name: x\ndatasets: [{typ: synthetic, limit: 3}]", "datasets[0].typ: unknown key (did you mean 'type'?)"),
+        ("name: x\ndatasets: [{limit: 3, windows: 2}]", "datasets[0].type: this key is required"),
+        (
+            "name: x\ndatasets: [{type: synthetic, path: data/synthetic_questions/questions.json}]",
+            "datasets[0].path: unknown key; known: type, limit, limit_per_task, variant, task_types",
+        ),
+        (
+            'name: x\ndatasets: [{type: crypto, hf_dataset: "agentbusters/crypto-trading"}]',
+            "datasets[0].hf_dataset: 'agentbusters/crypto-trading' is not fetched by this dataset; download its candle",
+        ),
+        ("name: x\ndatasets: [synthetic]", "datasets[0]: a dataset is a mapping with the key type, got 'synthetic'"),
+        (
+            "name: x\ndatasets: [{type: crypto, mode: live}]",
+            "datasets[0].mode: Input should be 'interactive' or 'strategy' (got 'live')",
         ),
         ("name: x\ndatasets: []", "datasets: a run needs at least one dataset"),
         ("name: x\ndatasets: [{type: synthetic}]\nweights: {crypto_trading: 0}", "sum to 0"),
@@ -110,3 +130,22 @@ def test_the_quick_config_calls_for_the_trading_server_whatever_the_seed(seed):
     cases = registry.get(entry.type).draw(seed=seed, count=entry.limit, options=entry.options())
     assert len(cases) == 5
     assert [case.task.servers for case in cases].count(("trading", "yfinance")) == 1
+
+
+@pytest.mark.parametrize("name", registry.DATASETS)
+def test_what_an_entry_may_say_stands_in_the_folder_of_its_dataset(name):
+    options = registry.options(name)
+    assert options.__module__ == f"evaluators.{name}.options"
+    assert config.dataset_entry({"type": name, "limit": 2}) == options(limit=2)
+    assert not set(config.RunConfig.model_fields) & (set(options.model_fields) - set(Entry.model_fields))
+
+
+def test_reading_every_config_imports_no_numerical_library():
+    program = (
+        "import sys\nfrom engine import config, shipped\nfrom evaluators import registry\n"
+        "for name in shipped.config_names('run'):\n    config.load(name)\n"
+        "for name in registry.DATASETS:\n    config.dataset_entry({'type': name})\n"
+        "print(sorted({'jax', 'numpy', 'pandas', 'scipy', 'ray'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -12,10 +12,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from engine import builtin_agents, devices
+from engine import devices
+from engine.agent import builtin as builtin_agents
 from engine.config import parse
 from engine.errors import ConfigError
-from engine.sweep_config import parse as parse_sweep
+from engine.sweep.config import parse as parse_sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 SWEEP = {
@@ -165,7 +166,7 @@ def test_agents_and_tool_servers_are_pinned_whatever_the_harness_is_told(
 
 
 def test_the_doctor_tells_the_devices() -> None:
-    from engine.doctor import diagnose
+    from engine.machine.doctor import diagnose
 
     (check,) = [check for check in diagnose() if check.name == "devices"]
     assert check.state == "ok" and check.text.startswith(devices.counted(devices.available()))

@@ -2,8 +2,9 @@
 
 import pytest
 
-from engine import cli, config, shipped, sweep_config
+from engine import cli, config, shipped
 from engine.errors import ConfigError
+from engine.sweep import config as sweep_config
 
 
 @pytest.fixture(autouse=True)

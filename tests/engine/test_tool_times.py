@@ -5,9 +5,12 @@ from datetime import date
 
 import pytest
 
-from engine import build, config, execute, results, score, tool_times
-from engine.agent_client import Reply, Usage
-from engine.tool_access import ToolAccess
+from engine import config, tool_times
+from engine.agent.client import Reply, Usage
+from engine.report import results
+from engine.run import backends, execute
+from engine.run.tool_access import ToolAccess
+from engine.scoring import score
 from evaluators.contract import SECTIONS, Case, Score, SingleTurn, Task
 from mcp_servers.access import Grant, new_key
 
@@ -48,7 +51,7 @@ def played(**limits):
     made = config.parse(RAW | {"limits": limits}, source="test")
     tools = Tools({}, new_key(), {})
     return asyncio.run(
-        execute.execute(CASE, public_id="p", grant=GRANT, agent=Agent(), tools=tools, limits=build.limits(made))
+        execute.execute(CASE, public_id="p", grant=GRANT, agent=Agent(), tools=tools, limits=backends.limits(made))
     )
 
 

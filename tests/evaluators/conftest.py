@@ -28,8 +28,8 @@ class FakeJudge:
     refused: int = 0
 
     @property
-    def options(self) -> dict[str, Any]:
-        return {"judge": {"model": "fake", "base_url": self.url, "attempts": 2, "concurrency": 2, "timeout_s": 10.0}}
+    def settings(self) -> dict[str, Any]:
+        return {"model": "fake", "base_url": self.url, "attempts": 2, "concurrency": 2, "timeout_s": 10.0}
 
     def answer(self, body: dict[str, Any]) -> str:
         prompt = body["messages"][1]["content"]

@@ -279,5 +279,7 @@ def test_the_data_hash_is_a_stable_sha256(name: str) -> None:
 
 
 def test_an_unknown_dataset_is_an_error_that_lists_what_exists() -> None:
-    with pytest.raises(ValueError, match=r"unknown dataset 'bizfin'; available: bizfinbench, crypto"):
+    with pytest.raises(
+        ValueError, match=r"unknown dataset 'bizfin' \(did you mean 'bizfinbench'\?\); available: bizfinbench, crypto"
+    ):
         registry.get("bizfin")

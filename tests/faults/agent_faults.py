@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from engine.build import public_id
+from engine.plan.build import public_id
 from tests.faults import agent_replies as on_the_wire
 from tests.faults.agent_proxy import AgentProxy
 from tests.faults.agent_replies import Behaviour

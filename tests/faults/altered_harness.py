@@ -14,7 +14,7 @@ from typing import Any
 
 import engine
 from engine.cli import main
-from engine.store import Store
+from engine.storage.store import Store
 
 BEFORE_RENAME, BEFORE_ROW, BEFORE_ACKNOWLEDGE, OTHER_VERSION = "rename", "row", "acknowledge", "version"
 

@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from tests.engine.attacked_run import Purple
+from tests.engine.run.attacked_run import Purple
 from tests.faults.row import Fault
 from tests.faults.scene import Scene
 

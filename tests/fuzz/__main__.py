@@ -8,7 +8,7 @@ import time
 
 import jax
 
-from engine import jax_cache
+from engine.machine import jax_cache
 from tests.fuzz.cases import CASES
 from tests.fuzz.play import CLEAR, RIGHT, SILENT, UNCLEAR, play
 

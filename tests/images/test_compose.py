@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import engine
-from engine import builtin_agents
+from engine.agent import builtin as builtin_agents
 from engine.cli import build_parser
 from tests.images.dockerfile import ROOT, exposed, last, of_image, stages
 

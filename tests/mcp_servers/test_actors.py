@@ -12,7 +12,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from engine.ray_session import local_ray
+from engine.machine.ray_session import local_ray
 from mcp_servers import access, catalog
 from mcp_servers.access import Grant
 from mcp_servers.server_set import ServerSet, start_servers

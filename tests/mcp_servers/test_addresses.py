@@ -8,9 +8,9 @@ import unittest.mock
 import httpx
 import pytest
 
-from engine import services
 from engine.config import ExecutionConfig
 from engine.errors import ConfigError
+from engine.run import services
 from mcp_servers import addresses
 from mcp_servers.server_set import start_servers
 

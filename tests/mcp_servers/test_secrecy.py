@@ -60,7 +60,7 @@ RUN = """
 import sys, time
 from pathlib import Path
 from engine.cli import main, runs
-from engine import batch
+from engine.run import batch
 def wait(config, **options):
     from mcp_servers.process import ServerProcess
     from mcp_servers.setting import Setting

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.tool_access import ToolAccess
+from engine.run.tool_access import ToolAccess
 from mcp_servers import catalog, warm_up
 from mcp_servers.access import new_key
 from mcp_servers.server_set import start_servers

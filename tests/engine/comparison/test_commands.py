@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from engine.cli.comparisons import _no_formula
-from engine.tool_access import ToolAccess
+from engine.run.tool_access import ToolAccess
 from mcp_servers.access import new_key
 from tests.engine.command_line import here
 

@@ -10,7 +10,7 @@ import scipy.stats
 from engine.comparison import pair, words
 from engine.comparison.pair import compare
 from engine.errors import ConfigError
-from engine.statistics import minimum_detectable_difference
+from engine.scoring.statistics import minimum_detectable_difference
 from tests.engine.comparison.runs import ANALYSIS, CRYPTO, KNOWLEDGE, played, record
 
 

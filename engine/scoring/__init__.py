@@ -1,0 +1,1 @@
+"""From the values of tasks to scores with their uncertainty."""

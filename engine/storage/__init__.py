@@ -1,0 +1,1 @@
+"""What of a run is kept, and how it outlives a crash: folder, ledger, log of commits, transcripts."""

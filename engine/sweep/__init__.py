@@ -1,0 +1,1 @@
+"""Backtests over transforms, seeds, windows, strategies and severities: planned, computed in shards, stored, tested."""

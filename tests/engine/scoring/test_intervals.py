@@ -1,0 +1,171 @@
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.report import charts, page
+from engine.scoring import intervals, score
+from engine.scoring.intervals import Part
+from engine.scoring.statistics import Sample
+from evaluators.contract import SECTIONS
+
+SIZES = {
+    "quick": {
+        "knowledge_retrieval": [2, *[1] * 6],
+        "analytical_reasoning": [1] * 6,
+        "options_trading": [1] * 6,
+        "professional_tasks": [1] * 5,
+    },
+    "offline": {
+        "knowledge_retrieval": [4, 2, 2, 2, *[1] * 30],
+        "analytical_reasoning": [1] * 22,
+        "options_trading": [2] * 14,
+        "professional_tasks": [2] * 11,
+    },
+    "full": {
+        "knowledge_retrieval": [5, 4, 3, 3, 3, 3, 3, 2, 2, 2, 2, *[1] * 32],
+        "analytical_reasoning": [*[2] * 18, *[1] * 4],
+        "options_trading": [*[3] * 12, 2, 2],
+        "professional_tasks": [3] * 11,
+    },
+}
+"""Tasks of each family in the sections of the shipped configs, as one seed draws them."""
+ABILITIES = (0.0, 5.0, 50.0, 95.0, 100.0)
+CRYPTO_SKILL = 3.0
+
+
+def samples_of(values, sizes):
+    families = [str(family) for family, size in enumerate(sizes) for _ in range(size)]
+    return [Sample(family, float(value)) for family, value in zip(families, values, strict=True)]
+
+
+def answers(ability, sizes, rng, *, alike):
+    """Solved tasks get 100; with ``alike`` the tasks of a family share a difficulty (intraclass correlation 0.3)."""
+    chance = ability / 100.0
+    if chance in (0.0, 1.0):
+        return np.full(sum(sizes), ability)
+    spread = (1.0 - 0.3) / 0.3
+    families = rng.beta(chance * spread, (1.0 - chance) * spread, len(sizes)) if alike else np.full(len(sizes), chance)
+    return 100.0 * (rng.random(sum(sizes)) < np.repeat(families, sizes))
+
+
+def test_eight_of_eight_is_not_certain_and_neither_is_none_of_eight():
+    # by hand: mean of 0 and nine times 100 is 90, sample deviation sqrt(1000), standard error 10, t with 9 degrees
+    half = scipy.stats.t.ppf(0.975, 9) * 10.0
+    assert intervals.bounded(samples_of([100.0] * 8, [1] * 8)) == pytest.approx((90.0 - half, 100.0))
+    assert intervals.bounded(samples_of([0.0] * 8, [1] * 8)) == pytest.approx((0.0, 10.0 + half))
+
+
+def test_copies_within_a_family_do_not_narrow_the_interval():
+    once = intervals.bounded(samples_of([100.0] * 5, [1] * 5))
+    assert intervals.bounded(samples_of([100.0] * 20, [4] * 5)) == pytest.approx(once)
+
+
+def test_one_family_has_no_interval():
+    assert intervals.bounded(samples_of([100.0, 0.0], [2])) is None
+    assert intervals.around_zero(samples_of([100.0, 0.0], [2])) is None
+
+
+@given(st.lists(st.tuples(st.floats(0.0, 100.0), st.integers(1, 4)), min_size=2, max_size=30))
+def test_a_bounded_interval_holds_the_mean_lies_on_the_scale_and_has_width(families):
+    sizes = [size for _, size in families]
+    values = np.repeat([value for value, _ in families], sizes)
+    low, high = intervals.bounded(samples_of(values, sizes))
+    assert 0.0 <= low <= values.mean() + 1e-9 and values.mean() - 1e-9 <= high <= 100.0
+    assert high - low > 100.0 / (len(sizes) + 2)
+
+
+def test_skill_with_spread_keeps_students_t():
+    values = [12.0, -3.0, 7.0, 0.5, -1.0]
+    low, high = scipy.stats.t.interval(0.95, 4, np.mean(values), scipy.stats.sem(values))
+    assert intervals.around_zero(samples_of(values, [1] * 5)) == pytest.approx((low, high))
+    assert intervals.around_zero(samples_of(values, [1] * 5), low=0.0, high=100.0) == pytest.approx((0.0, high))
+
+
+@pytest.mark.parametrize("value", [0.0, -2.5, 1 / 3])
+def test_skill_without_spread_is_as_uncertain_as_so_many_equal_windows(value):
+    low, high = intervals.around_zero(samples_of([value] * 64, [1] * 64))
+    assert low <= value < high
+    assert 3.0 < high - low < 8.0
+
+
+def test_dust_on_equal_values_is_no_spread():
+    """Before, one value of 1e-9 among zeros cut the interval from (0, 32.6) to (0, 4e-10)."""
+    dusty = intervals.around_zero(samples_of([0.0] * 7 + [1e-9], [1] * 8))
+    assert dusty == pytest.approx(intervals.around_zero(samples_of([0.0] * 8, [1] * 8)), abs=1e-6)
+    assert dusty[1] > 30.0
+    # a spread that is small and real stays Student's t
+    low, high = intervals.around_zero(samples_of([0.0] * 7 + [1e-3], [1] * 8))
+    assert low < 0.0 < high < 1e-3
+
+
+def test_equal_distances_add_in_quadrature_and_unequal_ones_stay_unequal():
+    assert intervals.weighted_sum([Part(0.5, 50.0, (44.0, 56.0)), Part(0.5, 50.0, (42.0, 58.0))]) == (45.0, 55.0)
+    # below: sqrt(3^2 + 4^2) / 2, above: nothing
+    assert intervals.weighted_sum([Part(0.5, 100.0, (94.0, 100.0)), Part(0.5, 100.0, (92.0, 100.0))]) == (95.0, 100.0)
+
+
+def test_the_sum_has_no_interval_where_a_part_with_weight_has_none():
+    assert intervals.weighted_sum([Part(0.5, 50.0, (40.0, 60.0)), Part(0.5, 50.0, None)]) is None
+    assert intervals.weighted_sum([Part(1.0, 50.0, (40.0, 60.0)), Part(0.0, 50.0, None)]) == (40.0, 60.0)
+
+
+@pytest.mark.parametrize("alike", [False, True])
+@pytest.mark.parametrize("ability", ABILITIES)
+@pytest.mark.parametrize("config", SIZES)
+def test_intervals_cover_the_ability_of_simulated_agents(config, ability, alike):
+    """Nominal 95%: of 300 runs at least 92% in each section and 90% overall; that chance undercuts a true 95% by more
+    than 3 points is a matter of 1%, and the seeds are fixed."""
+    rng = np.random.default_rng([17, int(ability), alike])
+    runs, covered, overall = 300, dict.fromkeys(SIZES[config], 0), 0
+    truth = 0.8 * ability + 0.2 * CRYPTO_SKILL
+    for _ in range(runs):
+        parts = []
+        for name, sizes in SIZES[config].items():
+            values = answers(ability, sizes, rng, alike=alike)
+            span = score.interval_of(name, samples_of(values, sizes))
+            covered[name] += span[0] <= ability <= span[1]
+            parts.append(Part(0.2, float(values.mean()), span))
+        skill = samples_of(rng.normal(CRYPTO_SKILL, 8.0, 64), [1] * 64)
+        mean = math.fsum(sample.value for sample in skill) / 64
+        parts.append(Part(0.2, score.clip(mean), score.interval_of("crypto_trading", skill)))
+        low, high = intervals.weighted_sum(parts)
+        overall += low <= truth <= high
+    assert min(covered.values()) >= 0.92 * runs
+    assert overall >= 0.90 * runs
+
+
+def record(section, value, family):
+    return {"section": section, "value": value, "state": "failed", "passed": False, "family": family, "details": {}}
+
+
+@pytest.mark.parametrize("value", [0.0, 100.0])
+def test_a_run_at_the_end_of_the_scale_has_intervals_of_some_width_everywhere(value):
+    rows = [record(section, value, str(family)) for section in SECTIONS for family in range(8)]
+    overall, sections = score.summarize(rows, dict.fromkeys(SECTIONS, 0.2))
+    assert overall.score == value
+    for each in (overall, *sections.values()):
+        assert each.se == 0.0
+        assert each.ci95[0] <= value <= each.ci95[1]
+    assert all(section.ci95[1] - section.ci95[0] > 30.0 for section in sections.values())
+    # five equal sections: the distance of one, over sqrt(5)
+    width = sections["options_trading"].ci95[1] - sections["options_trading"].ci95[0]
+    assert overall.ci95[1] - overall.ci95[0] == pytest.approx(width / math.sqrt(5.0))
+
+
+def test_the_table_and_the_report_show_no_certainty_where_there_is_none():
+    rows = [record("options_trading", 100.0, str(family)) for family in range(8)]
+    overall, sections = score.summarize(rows, dict.fromkeys(SECTIONS, 0.2))
+    # the only section is the overall score
+    assert overall.ci95 == pytest.approx(sections["options_trading"].ci95)
+    assert overall.ci95 == pytest.approx((67.378428, 100.0))
+    windows = [{"family": f"w{i}", "value": 0.0} for i in range(16)]
+    idle = record("crypto_trading", 0.0, "w") | {"details": {"transform": "noisy", "samples": windows}}
+    name, value, span = page._skill("noisy", [idle])
+    assert (name, value) == ("noisy", 0.0)
+    assert span == pytest.approx(intervals.bounded(samples_of([0.0] * 16, [1] * 16)))
+    drawn = charts.comparison([(name, value, span), ("meta", -4.0, (-9.0, 0.5)), ("none", 1.0, None)], unit="skill")
+    assert drawn.startswith("<svg") and "Noisy" in drawn
