@@ -81,9 +81,10 @@ def run_sweep(
     dict
         ``cells``, ``bar_steps``, ``seconds`` (warm compute of this run: first to last shard, compilation apart),
         ``bar_steps_per_second``, ``peak_memory_mib``, ``results`` (folder of Parquet files); besides ``report``,
-        ``compile_seconds``, ``shards``, ``shards_reused``, ``backend``, ``device``; ``decided_by_xla`` (own and
-        declared strategies that no compiled loop can play, each with the reason) where there are any, and ``metrics``
-        (mean and standard error by metric, strategy, transform and severity) where the config names some.
+        ``compile_seconds``, ``shards``, ``shards_reused``, ``backend``; ``device`` where one was named;
+        ``decided_by_xla`` (own and declared strategies that no compiled loop can play, each with the reason) where
+        there are any, and ``metrics`` (mean and standard error by metric, strategy, transform and severity) where the
+        config names some.
 
     Raises
     ------
@@ -141,8 +142,9 @@ def run_sweep(
         "shards": len(shards),
         "shards_reused": done_before,
         "backend": backend,
-        "device": devices.counted(devices.chosen()) if backend == "serial" else config.execution.device or "cpu",
     }
+    if asked := config.execution.device:
+        summary["device"] = devices.counted(devices.chosen()) if backend == "serial" else asked
     if by_xla := sweep_shard.decided_by_xla(config):
         summary["decided_by_xla"] = by_xla
     if report or config.metrics:

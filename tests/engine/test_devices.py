@@ -55,14 +55,18 @@ def test_a_name_that_is_none_is_refused_by_every_reader(text: str) -> None:
     with pytest.raises(ConfigError, match=r"execution.device.*a device is cpu, cuda or tpu.*got " + repr(text)):
         parse({"name": "x", "datasets": [{"type": "crypto"}], "execution": {"device": text}}, source="x.yaml")
     with pytest.raises(ConfigError, match=r"execution.device.*a device is cpu, cuda or tpu"):
-        parse_sweep(SWEEP | {"execution": {"device": text}}, source="x.yaml")
+        parse_sweep(SWEEP | {"execution": {"device": text}}, source="x.yaml", folder=ROOT)
     refused = run("-m", "engine.cli", "validate", "crypto", "--device", text)
     assert refused.returncode == 2 and "argument --device: a device is cpu, cuda or tpu" in refused.stderr
 
 
 def test_the_device_is_no_part_of_what_a_sweep_is() -> None:
-    plain = parse_sweep(SWEEP, source="x")
-    assert plain.on("cuda").digest() == plain.digest() != parse_sweep(SWEEP | {"bars": 121}, source="x").digest()
+    plain = parse_sweep(SWEEP, source="x", folder=ROOT)
+    assert (
+        plain.on("cuda").digest()
+        == plain.digest()
+        != parse_sweep(SWEEP | {"bars": 121}, source="x", folder=ROOT).digest()
+    )
     assert plain.on("cuda:1").execution.device == "cuda:1"
 
 
@@ -108,7 +112,7 @@ def test_the_sweep_on_eight_devices_is_that_of_one_bit_for_bit(tmp_path: Path) -
     for count in (1, 8):
         out = tmp_path / str(count)
         forced = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={count}"}
-        ended = run("-m", "engine.cli", "sweep", str(sweep), "--out", str(out), "--json", **forced)
+        ended = run("-m", "engine.cli", "sweep", str(sweep), "--out", str(out), "--device", "cpu", "--json", **forced)
         assert ended.returncode == 0, ended.stderr
         assert json.loads(ended.stdout)["device"] == f"{count} cpu"
         tables[count] = pd.read_parquet(out / "results").sort_values(

@@ -64,31 +64,25 @@ def test_a_chain_on_eight_devices_is_that_of_one_bit_for_bit() -> None:
 
 MARKETS = """
 import jax, numpy as np
-from backtest import batch, simulators, strategies, tally
-from backtest.account import open_account
-from backtest.rules import DEFAULT_RULES
+from backtest import batch, simulators, strategies
 from native.spread import spread
 
 def markets(keys):
     return jax.vmap(lambda key: simulators.simulate(key, bars=90))(keys)
 
-PLAYED = [strategies.macd(), strategies.get("grid"), strategies.get("random_walker")]
-
-def measures(market, rules):
-    account = open_account(shape=market.close.shape[:1])
-    outcomes = batch.play(market, market, PLAYED, rules=rules, account=account)
-    rows = [tally.summarise(each.tally, each.account.ledger, bars=90, bars_per_year=8760.0) for each in outcomes]
-    return jax.tree.map(lambda *fields: jax.numpy.stack(fields), *rows)
-
+played = [strategies.macd(), strategies.get("grid"), strategies.get("random_walker")]
 keys = jax.random.split(jax.random.key(1), 19)
 alone = jax.jit(markets)(keys)
 parts = spread(markets, devices=jax.local_devices())(keys)
 for one, other in zip(alone, parts, strict=True):
     np.testing.assert_array_equal(one, other)
-spread_measures = spread(measures, devices=jax.local_devices(), in_axes=(0, None), out_axes=1)
-for one, other in zip(jax.jit(measures)(alone, DEFAULT_RULES), spread_measures(parts, DEFAULT_RULES), strict=True):
-    assert other.shape == (3, 19)
-    np.testing.assert_array_equal(one, other)
+observed = alone._replace(high=1.001 * alone.high)
+for seen in (None, observed):
+    here = batch.evaluate(alone, played, observed=seen, warmup=9)
+    there = batch.evaluate(alone, played, observed=seen, warmup=9, devices=jax.local_devices())
+    for one, other in zip(jax.tree.leaves(here), jax.tree.leaves(there), strict=True):
+        assert other.shape == (3, 19)
+        np.testing.assert_array_equal(one, other)
 print("equal")
 """
 
