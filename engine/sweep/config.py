@@ -141,10 +141,13 @@ class SweepConfig(Record):
         """Number of bars over all backtests."""
         return self.cells * self.bars
 
+    def identity(self) -> dict[str, Any]:
+        """Return everything that a result depends on, but for its rounding."""
+        return self.model_dump(mode="json", exclude={"description", "execution"})
+
     def digest(self) -> str:
-        """Return the sha256 of everything that a result depends on."""
-        body = self.model_dump(mode="json", exclude={"description", "execution"})
-        return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+        """Return the sha256 of :meth:`identity`."""
+        return hashlib.sha256(json.dumps(self.identity(), sort_keys=True).encode()).hexdigest()
 
 
 def load(path: str | Path) -> SweepConfig:

@@ -68,7 +68,7 @@ def open_store(folder: Path, config: SweepConfig, *, shards: int) -> SweepStore:
     manifest = folder / MANIFEST
     wanted: dict[str, Any] = {"digest": config.digest(), "shards": shards, "config": config.model_dump(mode="json")}
     if manifest.exists():
-        if different := _differences(manifest, wanted["config"]):
+        if different := _differences(manifest, config.identity()):
             raise ConfigError(f"{folder} holds another sweep; it differs in {', '.join(different)}")
     elif folder.exists() and any(folder.iterdir()):
         raise ConfigError(f"{folder} is not empty and holds no sweep; give a new folder with --out")
@@ -88,8 +88,8 @@ def _differences(manifest: Path, wanted: dict[str, Any]) -> list[str]:
         stored = SweepConfig.model_validate(json.loads(manifest.read_text(encoding="utf-8"))["config"])
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{manifest} is no manifest of a sweep of this version: {explained(error)}") from error
-    held = stored.model_dump(mode="json")
-    keys = [key for key in wanted if held[key] != wanted[key] and key not in ("texts", "description")]
+    held = stored.identity()
+    keys = [key for key in wanted if held[key] != wanted[key] and key != "texts"]
     files = [path for path, text in wanted["texts"].items() if held["texts"].get(path, text) != text]
     return [*sorted(keys), *(f"the text of {path}" for path in files)]
 
