@@ -95,6 +95,11 @@ class Parameters(NamedTuple):
 
 DEFAULT_PARAMETERS = Parameters()
 
+FAIR_PARAMETERS = DEFAULT_PARAMETERS._replace(drift=(0.0, 0.0, 0.0), convexity=0.0, jump_mean=0.0)
+"""Markets in which the log return of every bar and of every gap has expectation 0 given all that came before.
+
+Whoever knew which of two mirror images was drawn, and in which regime, would still know no direction."""
+
 _PER_REGIME = ("drift", "variance", "jump_rate", "switch_rate")
 _ABOVE_ZERO = ("start_price", "start_volume", "variance", "switch_rate", "mean_reversion")
 _NOT_NEGATIVE = (
@@ -108,7 +113,9 @@ _NOT_NEGATIVE = (
 )
 
 
-class _Process(NamedTuple):
+class Process(NamedTuple):
+    """Where a market stands between two bars. ``price`` is the last close; variance, volume and premium are hidden."""
+
     regime: jax.Array
     variance: jax.Array
     log_volume: jax.Array
@@ -117,7 +124,7 @@ class _Process(NamedTuple):
     price: jax.Array
 
 
-class _Path(NamedTuple):
+class Path(NamedTuple):
     """What the scan leaves behind of each bar; all else is computed for a block of bars at once."""
 
     variance: jax.Array
@@ -129,7 +136,7 @@ class _Path(NamedTuple):
     close: jax.Array
 
 
-def _require_possible(
+def require_possible(
     key: jax.Array,
     *,
     bars: int,
@@ -152,7 +159,7 @@ def _require_possible(
 
 
 @checked
-@requires(_require_possible)
+@requires(require_possible)
 @partial(jax.jit, static_argnames=("bars",))
 def simulate(
     key: jax.Array,
@@ -186,25 +193,22 @@ def simulate(
     exact = Parameters(*(jnp.asarray(value, jnp.float64) for value in parameters))
     single = Parameters(*(jnp.asarray(value, jnp.float32) for value in exact))
     dt = jnp.asarray(bar_seconds / YEAR_SECONDS, jnp.float32)
-    block = _block_bars(bars)
+    block = block_bars(bars)
     blocks = -(-bars // block)
     first_time = jnp.floor(start_time / FUNDING_SECONDS) * FUNDING_SECONDS
     regime_key, path_key = jax.random.split(key)
-    # Leaving to every other regime with equal chance, the share of time in one is inverse to its rate of leaving.
-    regime = jax.random.categorical(regime_key, -jnp.log(jnp.asarray(single.switch_rate)))
-    zero = jnp.zeros((), jnp.float32)
-    process = _Process(regime, _of_regime(single.variance, regime), zero, zero, zero, jnp.asarray(exact.start_price))
+    process = begin(regime_key, single)._replace(price=jnp.asarray(exact.start_price))
 
-    def add(carry: tuple[_Process, Market], number: jax.Array) -> tuple[tuple[_Process, Market], None]:
+    def add(carry: tuple[Process, Market], number: jax.Array) -> tuple[tuple[Process, Market], None]:
         before, made = carry
         drawn = draw(jax.random.fold_in(path_key, number), block)
         time = first_time + bar_seconds * (number * block + jnp.arange(block))
         pays = jnp.floor(time / FUNDING_SECONDS) != jnp.floor((time - bar_seconds) / FUNDING_SECONDS)
-        after, path = lax.scan(partial(_bar, p=single, dt=dt), before, (drawn, pays))
+        after, path = lax.scan(partial(step, p=single, dt=dt), before, (drawn, pays))
         # In float64, so that the rate is the very interest of the parameters where it sticks to it.
         funding = jnp.where(pays, funding_rate(path.premium + exact.premium_mean, exact), 0.0)
-        candles = _candles(path, time, funding, drawn, single, dt)
-        fields = zip(made, candles, strict=True)
+        shown = candles(path, time, funding, drawn, single, dt)
+        fields = zip(made, shown, strict=True)
         written = (
             lax.dynamic_update_slice(whole, part.astype(whole.dtype), (number * block,)) for whole, part in fields
         )
@@ -215,12 +219,20 @@ def simulate(
     return Market(*(field[:bars] for field in market))
 
 
-def _block_bars(bars: int) -> int:
+def begin(key: jax.Array, p: Parameters) -> Process:
+    """Return a market before its first bar, in a regime drawn by its share of time."""
+    # Leaving to every other regime with equal chance, the share of time in one is inverse to its rate of leaving.
+    regime = jax.random.categorical(key, -jnp.log(jnp.asarray(p.switch_rate)))
+    zero = jnp.zeros((), jnp.float32)
+    return Process(regime, of_regime(p.variance, regime), zero, zero, zero, jnp.asarray(p.start_price))
+
+
+def block_bars(bars: int) -> int:
     """Return the length of a block, 96 to 192 bars, that leaves the fewest bars over; all bars when they are few."""
     return bars if bars <= 192 else min(range(96, 193), key=lambda length: (-bars % length, -length))
 
 
-def _of_regime(values: PerRegime, regime: jax.Array) -> jax.Array:
+def of_regime(values: PerRegime, regime: jax.Array) -> jax.Array:
     """Return the value of a regime: for a handful of them, selections are faster than a look-up."""
     each = jnp.asarray(values)
     chosen = each[0]
@@ -229,24 +241,25 @@ def _of_regime(values: PerRegime, regime: jax.Array) -> jax.Array:
     return chosen
 
 
-def _bar(process: _Process, inputs: tuple[Draws, jax.Array], *, p: Parameters, dt: jax.Array) -> tuple[_Process, _Path]:
+def step(process: Process, inputs: tuple[Draws, jax.Array], *, p: Parameters, dt: jax.Array) -> tuple[Process, Path]:
+    """Return the market after a bar, and what the bar leaves behind. ``inputs``: its draws, and whether funding is paid."""
     drawn, pays = inputs
     regime, event = _switched(process.regime, drawn.event, p, dt)
     positive = jnp.maximum(process.variance, 0.0)
     deviation = jnp.sqrt(positive * dt)
     shock = p.correlation * drawn.price + jnp.sqrt(1.0 - p.correlation**2) * drawn.variance
-    variance = process.variance + p.mean_reversion * (_of_regime(p.variance, regime) - positive) * dt
+    variance = process.variance + p.mean_reversion * (of_regime(p.variance, regime) - positive) * dt
     variance = variance + p.vol_of_vol * deviation * shock
-    jumps = event < _of_regime(-jnp.expm1(-jnp.asarray(p.jump_rate) * dt), regime)
+    jumps = event < of_regime(-jnp.expm1(-jnp.asarray(p.jump_rate) * dt), regime)
     jump = jnp.where(jumps, p.jump_mean + p.jump_volatility * drawn.jump, 0.0)
-    move = (_of_regime(p.drift, regime) - p.convexity * positive) * dt + deviation * drawn.price
+    move = (of_regime(p.drift, regime) - p.convexity * positive) * dt + deviation * drawn.price
     log_volume = p.volume_persistence * process.log_volume + p.volume_noise * drawn.volume
     pushed = p.premium_persistence * process.premium + p.premium_noise * drawn.premium
     premium = jnp.where(pays, pushed + p.premium_to_return * process.interval_return, process.premium)
     interval_return = jnp.where(pays, 0.0, process.interval_return) + jump + move
     open_ = process.price * (1.0 + jnp.expm1(jump).astype(jnp.float64))
     close = open_ * (1.0 + jnp.expm1(move).astype(jnp.float64))
-    return _Process(regime, variance, log_volume, premium, interval_return, close), _Path(
+    return Process(regime, variance, log_volume, premium, interval_return, close), Path(
         positive, jump, move, log_volume, premium, open_, close
     )
 
@@ -256,7 +269,7 @@ def _switched(regime: jax.Array, event: jax.Array, p: Parameters, dt: jax.Array)
     regimes = jnp.asarray(p.switch_rate).size
     if regimes == 1:
         return regime, event
-    leaves = _of_regime(-jnp.expm1(-jnp.asarray(p.switch_rate) * dt), regime)
+    leaves = of_regime(-jnp.expm1(-jnp.asarray(p.switch_rate) * dt), regime)
     choice = event / leaves * (regimes - 1)
     number = jnp.minimum(jnp.floor(choice), regimes - 2)  # The quotient may round up to the number of others.
     other = (regime + 1 + number.astype(regime.dtype)) % regimes
@@ -265,7 +278,7 @@ def _switched(regime: jax.Array, event: jax.Array, p: Parameters, dt: jax.Array)
     return jnp.where(stays, regime, other), rest
 
 
-def _candles(path: _Path, time: jax.Array, funding: jax.Array, drawn: Draws, p: Parameters, dt: jax.Array) -> Market:
+def candles(path: Path, time: jax.Array, funding: jax.Array, drawn: Draws, p: Parameters, dt: jax.Array) -> Market:
     """Return the candles of a path: range from the extremes of a Brownian bridge, and volume."""
     move, spread = path.move, path.variance * dt
     up, down = (jnp.sqrt(move**2 - 2.0 * spread * log_uniform) for log_uniform in (drawn.above, drawn.below))

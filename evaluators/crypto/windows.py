@@ -23,12 +23,6 @@ FIRST_TIME = 1_717_372_800.0
 """2024-06-03 00:00 UTC: the week in which every disguised window begins."""
 
 
-FAIR = simulators.DEFAULT_PARAMETERS._replace(drift=(0.0, 0.0, 0.0), convexity=0.0, jump_mean=0.0)
-"""Markets in which the log-return of every bar and of every gap has expectation 0 given all that came before.
-
-Whoever knew which of two mirror images was drawn, and in which regime, would still know no direction."""
-
-
 class Windows(NamedTuple):
     """Windows as they were found.
 
@@ -71,7 +65,9 @@ class Episodes(NamedTuple):
 
 @partial(jax.jit, static_argnames=("bars",))
 def _simulated(keys: jax.Array, bars: int) -> Market:
-    markets: Market = jax.vmap(lambda key: simulators.simulate(key, bars=bars, parameters=FAIR))(keys)
+    markets: Market = jax.vmap(lambda key: simulators.simulate(key, bars=bars, parameters=simulators.FAIR_PARAMETERS))(
+        keys
+    )
     return markets
 
 

@@ -28,7 +28,7 @@ from evaluators.crypto.policies import play as play_policy
 from evaluators.crypto.session import InteractiveSession
 from evaluators.crypto.settings import TransformChoice
 from evaluators.crypto.skill import best_moves, judge, moves, shares
-from evaluators.crypto.windows import FAIR, WARMUP_BARS, Windows, episodes, mirror, of, paired, simulated, to_numpy
+from evaluators.crypto.windows import WARMUP_BARS, Windows, episodes, mirror, of, paired, simulated, to_numpy
 
 TASKS, WINDOWS, BARS = 8_000, 16, 28
 SPREAD = 4.5
@@ -182,7 +182,7 @@ class Held(NamedTuple):
 
 
 @cache
-def held(side: float, *, parameters: simulators.Parameters = FAIR, windows: int = MANY) -> Held:
+def held(side: float, *, parameters: simulators.Parameters = simulators.FAIR_PARAMETERS, windows: int = MANY) -> Held:
     """Play ``side`` in the windows as they are and the other one in their mirrors, by the engine's own step."""
     both = many_markets(parameters, windows)
     before, traded = (
@@ -229,7 +229,7 @@ def test_a_unit_that_knows_the_sizes_of_the_moves_to_come_would_pay_for_knowing_
 
 @pytest.mark.campaign
 def test_a_drift_would_pay_for_knowing_the_mirror() -> None:
-    rising = FAIR._replace(drift=(2.0, 2.0, 2.0))
+    rising = simulators.FAIR_PARAMETERS._replace(drift=(2.0, 2.0, 2.0))
     assert errors_from_zero(held(1.0, parameters=rising, windows=8_000).timing) > 8.0
 
 
