@@ -1,8 +1,8 @@
 """Fresh markets from a key.
 
 ``simulate(key, bars=..., parameters=...) -> Market``: nothing can be known but the drift of a hidden regime, and with
-``FAIR_PARAMETERS`` nothing at all. ``simulate_knowable(key, traits, bars=...) -> Knowable``: what the next return depends
-on was drawn (``draw_traits``) from the menu of ``structures``.
+``FAIR_PARAMETERS`` nothing at all. ``simulate_knowable(key, traits, bars=...) -> Knowable``: what the next return
+depends on was drawn (``draw_traits``) from the menu of ``structures``.
 """
 
 from backtest.simulators.bates import DEFAULT_PARAMETERS, FAIR_PARAMETERS, Parameters, simulate

@@ -144,6 +144,7 @@ def require_possible(
     bar_seconds: float = 3600.0,
     start_time: float = 1_600_000_000.0,
 ) -> None:
+    """Raise ``ValueError`` for what no market can be made of; the arguments are those of :func:`simulate`."""
     if bars < 1:
         raise ValueError(f"bars must be at least 1, got {bars}")
     require("bar_seconds", bar_seconds, above=0.0)
@@ -241,13 +242,28 @@ def of_regime(values: PerRegime, regime: jax.Array) -> jax.Array:
     return chosen
 
 
-def step(process: Process, inputs: tuple[Draws, jax.Array], *, p: Parameters, dt: jax.Array) -> tuple[Process, Path]:
-    """Return the market after a bar, and what the bar leaves behind. ``inputs``: its draws, and whether funding is paid."""
+def step(
+    process: Process,
+    inputs: tuple[Draws, jax.Array],
+    *,
+    p: Parameters,
+    dt: jax.Array,
+    expected: jax.Array | float = 0.0,
+) -> tuple[Process, Path]:
+    """Return the market after a bar, and what the bar leaves behind.
+
+    Parameters
+    ----------
+    inputs
+        The bar's draws, and whether funding is paid at its open.
+    expected
+        Mean of the price's draw. Variance and premium answer to what was not expected of it.
+    """
     drawn, pays = inputs
     regime, event = _switched(process.regime, drawn.event, p, dt)
     positive = jnp.maximum(process.variance, 0.0)
     deviation = jnp.sqrt(positive * dt)
-    shock = p.correlation * drawn.price + jnp.sqrt(1.0 - p.correlation**2) * drawn.variance
+    shock = p.correlation * (drawn.price - expected) + jnp.sqrt(1.0 - p.correlation**2) * drawn.variance
     variance = process.variance + p.mean_reversion * (of_regime(p.variance, regime) - positive) * dt
     variance = variance + p.vol_of_vol * deviation * shock
     jumps = event < of_regime(-jnp.expm1(-jnp.asarray(p.jump_rate) * dt), regime)
@@ -256,7 +272,7 @@ def step(process: Process, inputs: tuple[Draws, jax.Array], *, p: Parameters, dt
     log_volume = p.volume_persistence * process.log_volume + p.volume_noise * drawn.volume
     pushed = p.premium_persistence * process.premium + p.premium_noise * drawn.premium
     premium = jnp.where(pays, pushed + p.premium_to_return * process.interval_return, process.premium)
-    interval_return = jnp.where(pays, 0.0, process.interval_return) + jump + move
+    interval_return = jnp.where(pays, 0.0, process.interval_return) + jump + (move - deviation * expected)
     open_ = process.price * (1.0 + jnp.expm1(jump).astype(jnp.float64))
     close = open_ * (1.0 + jnp.expm1(move).astype(jnp.float64))
     return Process(regime, variance, log_volume, premium, interval_return, close), Path(

@@ -1,8 +1,8 @@
 """What a venue shows beside candles: order flow, the book, the premium, a leading coin, announcements.
 
-All are drawn independently of the market's own direction. A leader or a flow that moved with the same bar's return would
-make the next return depend on this one, which real hourly returns do not (``facts``); what a channel says about the
-**next** bars is the structure's business.
+All are drawn independently of the market's own direction. A leader or a flow that moved with the same bar's return
+would make the next return depend on this one, which real hourly returns do not (``facts``); what a channel says about
+the **next** bars is the structure's business.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import lax
-
 
 BITS = 16
 PREMIUM_PERSISTENCE = 0.8
@@ -50,7 +49,7 @@ class Channels(NamedTuple):
 
 
 class Shocks(NamedTuple):
-    """Random numbers behind the channels and the direction of a bar: independent, uniform on (-1, 1), float32 ``[bars]``.
+    """Random numbers behind channels and directions: independent, uniform on (-1, 1), float32 ``[bars]``.
 
     Attributes
     ----------

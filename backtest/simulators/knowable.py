@@ -1,7 +1,7 @@
 """Markets in which something can be known, with the exact mean of every bar's log return given what was shown.
 
-Each market is one of ``bates`` without drift in which the **direction** of a bar, up or down from open to close, leans by
-a signal of the public past (``structures``). How far the bar moves is drawn as ever, so volatility, jumps, tails,
+Each market is one of ``bates`` without drift in which the **direction** of a bar, up or down from open to close, leans
+by a signal of the public past (``structures``). How far the bar moves is drawn as ever, so volatility, jumps, tails,
 clustering, leverage, volume and range are those of ``bates``, whatever the structure. With ``d`` the deviation of the
 bar's return (of a variance that nobody sees) and ``q`` the lean, P(up) - P(down)::
 
@@ -226,11 +226,11 @@ def _bar(
     # What moved the premium since the last payment moves the rate: standard normal, near enough, as a sum of uniforms.
     pushed = state.surprises * jnp.sqrt(3.0 / jnp.maximum(state.since, 1.0))
     leant = drawn._replace(price=jnp.abs(drawn.price) * direction, premium=pushed)
-    process, path = bates.step(state.process, (leant, pays), p=p, dt=dt)
+    process, path = bates.step(state.process, (leant, pays), p=p, dt=dt, expected=MEAN_SIZE * leaning.known)
     premium = premium_after(state.premium, shocked.premium)
     bar = Bar(
         surprise=path.move,
-        side=direction,
+        side=jnp.sign(path.move),
         level=path.move,
         usual=path.move,
         hour=hour,

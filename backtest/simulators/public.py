@@ -1,4 +1,4 @@
-"""What everybody has seen: from candles and channels to the bar that structures read, in a market and for a reader of it.
+"""What everybody has seen: from candles and channels to the bar that structures read.
 
 The usual volatility is a moving average that anybody can compute: of absolute returns, each counted up to a few times
 the average, so that a jump does not blind the signals for a day.
@@ -16,7 +16,7 @@ from backtest.simulators.channels import LEADER_VOLATILITY, PREMIUM_NOISE, PREMI
 from backtest.simulators.structures import STRUCTURES, Traits
 from backtest.simulators.structures.contract import MOST_LAG, Bar, Signal
 
-MEMORY = 0.94
+MEMORY = 0.9
 MOST = 4.0
 """Usual sizes that a single return counts for at most."""
 PER_SIZE = (jnp.pi / 2.0) ** 0.5
@@ -37,22 +37,24 @@ class Reading(NamedTuple):
         Logarithm of the last close over the price at the start.
     memories
         Of every structure on the menu.
-    known, real
-        ``[MOST_LAG]`` the signals of the drawn structure, the newest first.
+    due
+        ``[MOST_LAG]`` the signals of the drawn structure for the bar to come and those after it, as they can be known.
+    hidden
+        What the real signal for the bar to come has more.
     """
 
     usual: jax.Array
     level: jax.Array
     memories: tuple[Any, ...]
-    known: jax.Array
-    real: jax.Array
+    due: jax.Array
+    hidden: jax.Array
 
 
 def begin(menu: tuple[str, ...], years: jax.Array) -> Reading:
     """Return what a reader knows before the first bar; ``years`` is the length of a bar."""
-    none = jnp.zeros(MOST_LAG, jnp.float32)
+    none = jnp.zeros((), jnp.float32)
     usual = FIRST_VOLATILITY * jnp.sqrt(jnp.asarray(years, jnp.float32))
-    return Reading(usual, none[0], tuple(STRUCTURES[name].init() for name in menu), none, none)
+    return Reading(usual, none, tuple(STRUCTURES[name].init() for name in menu), jnp.zeros(MOST_LAG, jnp.float32), none)
 
 
 def lean(traits: Traits, menu: tuple[str, ...]) -> jax.Array:
@@ -64,9 +66,8 @@ def lean(traits: Traits, menu: tuple[str, ...]) -> jax.Array:
 def pointing(reading: Reading, traits: Traits, menu: tuple[str, ...]) -> Signal:
     """Return by how much the direction of the bar to come leans: as can be known, and really."""
     most = lean(traits, menu)
-    late = [traits.lag == place + 1 for place in range(MOST_LAG)]
-    known, real = (jnp.select(late, list(field), jnp.float32(0.0)) for field in (reading.known, reading.real))
-    return Signal(most * known, most * real)
+    known = reading.due[0]
+    return Signal(most * known, most * (known + reading.hidden))
 
 
 def after(reading: Reading, bar: Bar, change: jax.Array, traits: Traits, menu: tuple[str, ...]) -> Reading:
@@ -89,10 +90,11 @@ def after(reading: Reading, bar: Bar, change: jax.Array, traits: Traits, menu: t
         STRUCTURES[name].step(memory, seen, traits, most) for name, memory in zip(menu, reading.memories, strict=True)
     ]
     signal = Signal(*(_chosen(list(field), traits.kind) for field in zip(*(made for _, made in stepped), strict=True)))
-    known, real = (
-        jnp.concatenate([new[None], kept[:-1]]) for new, kept in zip(signal, (reading.known, reading.real), strict=True)
-    )
-    return Reading(usual, level, tuple(memory for memory, _ in stepped), known, real)
+    # Without the barrier XLA works the signal out again for each place that it is written to.
+    signal = lax.optimization_barrier(signal)
+    later = jnp.concatenate([reading.due[1:], jnp.zeros(1, jnp.float32)])
+    due = jnp.where(traits.lag == jnp.arange(1, MOST_LAG + 1), signal.known, later)
+    return Reading(usual, level, tuple(memory for memory, _ in stepped), due, signal.real - signal.known)
 
 
 def read(
@@ -119,7 +121,7 @@ def read(
     zero = jnp.zeros_like(change)
     bars = Bar(
         surprise=zero,
-        side=jnp.where(close > open_, 1.0, -1.0).astype(jnp.float32),
+        side=jnp.sign(close - open_).astype(jnp.float32),
         level=zero,
         usual=zero,
         hour=hour_of(time + bar_seconds),

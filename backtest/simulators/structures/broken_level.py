@@ -1,27 +1,38 @@
-"""How far a close of some bars ago went beyond the highest or lowest of the closes before it."""
+"""How far an earlier close went beyond the highest or lowest of the closes before it; a fresh break counts most."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from backtest.simulators.structures.contract import Bar, Signal, Structure, Traits, open_signal
 
-CLOSES = 4
-"""Closes whose highest and lowest are the levels: of so few, more than half of all bars break one."""
 FAR = 0.3
 """Distance, in usual moves, from which on a break counts in full."""
+STALE = 0.4
+"""What is taken off for the break of the bar before: without it breaks follow each other, and so would returns."""
 
 
-def _init() -> jax.Array:
-    return jnp.zeros(CLOSES, jnp.float32)
+class _Levels(NamedTuple):
+    closes: tuple[jax.Array, jax.Array, jax.Array, jax.Array]
+    before: jax.Array
 
 
-def _step(closes: jax.Array, bar: Bar, traits: Traits, lean: jax.Array) -> tuple[jax.Array, Signal]:
-    above = jnp.maximum(bar.level - closes.max(), 0.0)
-    below = jnp.maximum(closes.min() - bar.level, 0.0)
-    distance = jnp.clip((above - below) / (FAR * bar.usual), -1.0, 1.0)
-    return jnp.concatenate([bar.level[None], closes[:-1]]), open_signal(distance)
+def _init() -> _Levels:
+    zero = jnp.zeros((), jnp.float32)
+    return _Levels((zero, zero, zero, zero), zero)
 
 
-BROKEN_LEVEL = Structure(_init, _step, parity="odd", lags=(3, 4, 5, 6), choices=1, spread=0.69)
+def _step(levels: _Levels, bar: Bar, traits: Traits, lean: jax.Array) -> tuple[_Levels, Signal]:
+    first, second, third, fourth = levels.closes
+    highest = jnp.maximum(jnp.maximum(first, second), jnp.maximum(third, fourth))
+    lowest = jnp.minimum(jnp.minimum(first, second), jnp.minimum(third, fourth))
+    beyond = jnp.maximum(bar.level - highest, 0.0) - jnp.maximum(lowest - bar.level, 0.0)
+    distance = jnp.clip(beyond / (FAR * bar.usual), -1.0, 1.0)
+    fresh = jnp.clip(distance - STALE * levels.before, -1.0, 1.0)
+    return _Levels((bar.level, first, second, third), distance), open_signal(fresh)
+
+
+BROKEN_LEVEL = Structure(_init, _step, parity="odd", lags=(3, 4, 5, 6), choices=1, spread=0.6)

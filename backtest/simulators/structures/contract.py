@@ -46,7 +46,7 @@ class Bar(NamedTuple):
     surprise
         Log-return from the close before, over the volatility that was usual until then.
     side
-        1 where the bar closed above its open, else -1.
+        1 where the bar closed above its open, -1 where below, 0 where at it.
     level
         Logarithm of the close over the price at the start.
     usual
@@ -103,7 +103,8 @@ class Structure:
     parity
         What the signal of the mirror image is: ``odd`` its negative, ``even`` the same.
     lags
-        Lags to draw from. Signals that hold the bar's own return begin at 2, or returns were autocorrelated at one bar.
+        Lags to draw from. Signals that hold the bar's own return begin late, or returns were autocorrelated at one
+        bar; those that hide something have lag 1 only.
     choices
         Number of variants.
     spread
@@ -138,7 +139,7 @@ def nothing() -> tuple[()]:
 
 
 def firm(number: jax.Array) -> jax.Array:
-    """Return a number of (-1, 1) times 1.5, cut at the ends: most bars say much, so that a few dozen can be learnt from."""
+    """Return a number of (-1, 1) times 1.5, cut at the ends: most bars say much, so that some dozens teach it."""
     return jnp.clip(1.5 * number, -1.0, 1.0)
 
 

@@ -41,4 +41,4 @@ def _step(hidden: _Hidden, bar: Bar, traits: Traits, lean: jax.Array) -> tuple[_
     return _Hidden(state, belief, flow), Signal(known=belief * flow, real=state * flow)
 
 
-HIDDEN_REGIME = Structure(_init, _step, parity="odd", lags=(1,), choices=1, spread=0.75)
+HIDDEN_REGIME = Structure(_init, _step, parity="odd", lags=(1,), choices=1, spread=0.83)

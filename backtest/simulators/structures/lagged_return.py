@@ -12,5 +12,5 @@ LAGGED_RETURN = Structure(
     parity="odd",
     lags=(3, 4, 5, 7, 8),
     choices=1,
-    spread=0.70,
+    spread=0.777,
 )
