@@ -109,4 +109,5 @@ def premium_after(before: jax.Array, surprise: jax.Array) -> jax.Array:
 def _signed(word: jax.Array, place: int, bits: int) -> jax.Array:
     """Return odd multiples of ``2 ** -bits`` in (-1, 1), which have their negatives and are never 0."""
     chosen = ((word >> jnp.uint64(place)) & jnp.uint64(2**bits - 1)).astype(jnp.int32)
-    return (2 * chosen + 1 - 2**bits).astype(jnp.float32) * jnp.float32(2.0**-bits)
+    signed: jax.Array = (2 * chosen + 1 - 2**bits).astype(jnp.float32) * jnp.float32(2.0**-bits)
+    return signed

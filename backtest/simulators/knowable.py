@@ -25,7 +25,7 @@ from backtest.market import Market
 from backtest.simulators import bates, public
 from backtest.simulators.bates import FAIR_PARAMETERS, FUNDING_SECONDS, YEAR_SECONDS, Parameters
 from backtest.simulators.channels import Channels, Shocks, premium_after, shocks, shown, spoken
-from backtest.simulators.draws import draw
+from backtest.simulators.draws import Draws, draw
 from backtest.simulators.structures import MENU, STRUCTURES, Traits
 from backtest.simulators.structures.contract import Bar
 from pricing.inputs import require
@@ -133,6 +133,9 @@ def _require_possible(
         if any(each != 0.0 for each in (value if isinstance(value, tuple) else (value,))):
             raise ValueError(f"parameters.{name} must be 0 where what can be known is all that can be, got {value!r}")
     require("traits.coefficient", traits.coefficient, at_least=0.0, missing=False)
+    # A lean of more than 1 is no probability: the mean told would not be the mean.
+    room = 1.0 - jnp.abs(public.lean(traits, structures))
+    require("1 less the lean of traits.coefficient", room, at_least=0.0, missing=False)
 
 
 @checked
@@ -213,7 +216,7 @@ def simulate_knowable(
 
 def _bar(
     state: _State,
-    inputs: tuple[bates.Draws, Shocks, jax.Array, jax.Array],
+    inputs: tuple[Draws, Shocks, jax.Array, jax.Array],
     *,
     traits: Traits,
     menu: tuple[str, ...],

@@ -60,7 +60,8 @@ def begin(menu: tuple[str, ...], years: jax.Array) -> Reading:
 def lean(traits: Traits, menu: tuple[str, ...]) -> jax.Array:
     """Return the most by which a bar's direction leans: P(up) less P(down) where the signal is 1."""
     spread = _chosen([jnp.float32(STRUCTURES[name].spread) for name in menu], traits.kind)
-    return traits.sign * traits.coefficient * PER_SIZE / spread
+    most: jax.Array = traits.sign * traits.coefficient * PER_SIZE / spread
+    return most
 
 
 def pointing(reading: Reading, traits: Traits, menu: tuple[str, ...]) -> Signal:
