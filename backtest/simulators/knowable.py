@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from backtest.market import Market
@@ -28,7 +29,7 @@ from backtest.simulators.channels import Channels, Shocks, premium_after, shocks
 from backtest.simulators.draws import Draws, draw
 from backtest.simulators.structures import MENU, STRUCTURES, Traits
 from backtest.simulators.structures.contract import Bar
-from pricing.inputs import require
+from pricing.inputs import is_traced, require
 from pricing.signature import checked, requires
 
 LEAST_COEFFICIENT, MOST_COEFFICIENT = 0.40, 0.50
@@ -130,8 +131,11 @@ def _require_possible(
     require_known(structures)
     for name in ("drift", "convexity", "jump_mean"):
         value = getattr(parameters, name)
-        if any(each != 0.0 for each in (value if isinstance(value, tuple) else (value,))):
-            raise ValueError(f"parameters.{name} must be 0 where what can be known is all that can be, got {value!r}")
+        if not is_traced(value) and np.any(np.asarray(value) != 0.0):
+            given = np.asarray(value).tolist()
+            raise ValueError(
+                f"parameters.{name} must be 0, so that nothing but the structure moves prices, got {given}"
+            )
     require("traits.coefficient", traits.coefficient, at_least=0.0, missing=False)
     # A lean of more than 1 is no probability: the mean told would not be the mean.
     room = 1.0 - jnp.abs(public.lean(traits, structures))

@@ -11,7 +11,7 @@ from backtest.simulators.structures.contract import Bar, Signal, Structure, Trai
 
 FAR = 0.2
 """Distance, in usual moves, from which on a break counts in full."""
-STALE = 0.4
+STALE = 0.45
 """What is taken off for the break of the bar before: without it breaks follow each other, and so would returns."""
 
 
@@ -35,4 +35,4 @@ def _step(levels: _Levels, bar: Bar, traits: Traits, lean: jax.Array) -> tuple[_
     return _Levels((bar.level, first, second), distance), open_signal(fresh)
 
 
-BROKEN_LEVEL = Structure(_init, _step, parity="odd", lags=(3, 4, 5, 6), choices=1, spread=0.72)
+BROKEN_LEVEL = Structure(_init, _step, parity="odd", lags=(3, 4, 5, 6), choices=1, spread=0.765)

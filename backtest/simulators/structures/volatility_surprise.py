@@ -16,5 +16,5 @@ VOLATILITY_SURPRISE = Structure(
     parity="odd",
     lags=(3, 4, 5),
     choices=1,
-    spread=0.78,
+    spread=0.75,
 )
