@@ -41,6 +41,8 @@ LEDGER = FLAT.ledger._replace(
     gross_loss=jnp.asarray(2.0),
     traded_notional=jnp.asarray(1000.0),
 )
+TRAITS = simulators.Traits(*(field[0] for field in simulators.draw_traits(jax.random.key(0), markets=1)))
+KNOWABLE = simulators.simulate_knowable(jax.random.key(0), TRAITS, bars=24)
 LONG = simulators.simulate(jax.random.key(0), bars=24 * 40)
 
 
@@ -514,6 +516,25 @@ def _written() -> list[Case]:
             lambda r: {"key": jax.random.key(int(r.integers(99))), "bars": 24},
             lambda a, g: market.problems(g) == [],
             weight=0.3,
+        ),
+        Case(
+            simulators.draw_traits,
+            lambda r: {"key": jax.random.key(int(r.integers(99))), "markets": 6},
+            lambda a, g: np.asarray(g.sign).sum() == 0.0,
+            weight=0.1,
+        ),
+        Case(
+            simulators.simulate_knowable,
+            lambda r: {"key": jax.random.key(int(r.integers(99))), "traits": TRAITS, "bars": 24},
+            lambda a, g: market.problems(g.market) == [],
+            weight=0.1,
+            dear=True,
+        ),
+        Case(
+            simulators.mirror,
+            lambda r: {"knowable": KNOWABLE, "traits": TRAITS},
+            lambda a, g: market.problems(g[0].market) == [] and bool((g[0].mean == -KNOWABLE.mean).all()),
+            weight=0.1,
         ),
         Case(
             facts.measure,

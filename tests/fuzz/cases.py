@@ -33,7 +33,11 @@ INTERNAL = {
     "backtest.metrics.measures": "measures of statistics, called with what path functions and batch made of them",
     "backtest.metrics.own": "files of the user's own, tried in test_sweep_rows.py",
     "backtest.naming": "names and files of the user's own, tried in test_own_strategies.py and test_sweep_rows.py",
+    "backtest.simulators.channels": "series of the knowable simulator, called in its traced code",
     "backtest.simulators.draws": "numbers of the simulator, called in its traced code",
+    "backtest.simulators.public": "what structures read, called in traced code",
+    "backtest.simulators.structures": "signals of the knowable simulator, called in its traced code",
+    "backtest.simulators.structures.contract": "signals of the knowable simulator, called in its traced code",
     "backtest.strategies.orders": "orders of strategies, called in traced code",
     "backtest.strategies.own": "files of the user's own, tried in test_own_strategies.py",
     "backtest.tally": "sums of batch, called in traced code",
@@ -63,7 +67,14 @@ FUNCTIONS = {
     "backtest.metrics.path.statistics": "part of summary",
     "backtest.market.bars_last_to_first": "layout, called in traced code",
     "backtest.market.require_shapes": "a check",
+    "backtest.simulators.bates.begin": "part of simulate, called in traced code",
+    "backtest.simulators.bates.block_bars": "part of simulate, called in traced code",
+    "backtest.simulators.bates.candles": "part of simulate, called in traced code",
     "backtest.simulators.bates.funding_rate": "part of simulate, called in traced code",
+    "backtest.simulators.bates.of_regime": "part of simulate, called in traced code",
+    "backtest.simulators.bates.require_possible": "a check",
+    "backtest.simulators.bates.step": "part of simulate, called in traced code",
+    "backtest.simulators.knowable.require_known": "a check",
 }
 """Single functions of public modules that only neighbours call."""
 
