@@ -93,8 +93,8 @@ def check_rules(rules: Rules) -> Rules:
     ValueError
         Naming the first field that is not a finite number within its range (the upper end excluded).
     """
-    for name, (lowest, highest) in _BOUNDS.items():
-        value = getattr(rules, name)
+    for name in Rules._fields:
+        value, (lowest, highest) = getattr(rules, name), _BOUNDS[name]
         if not (isinstance(value, int | float) and math.isfinite(value) and lowest <= value < highest):
             raise ValueError(f"rules.{name} must be a number in [{lowest:g}, {highest:g}), got {value!r}")
     if rules.max_leverage == 0.0:
