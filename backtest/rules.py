@@ -77,6 +77,8 @@ def changed(values: Mapping[str, float]) -> Rules:
     ValueError
         Naming the first that is no rule, with the nearest, or is out of its range.
     """
+    if not isinstance(values, Mapping):
+        raise ValueError(f"values must be rules by name, as {{'fee_bps': 4}}, got {values!r}")
     for name in values:
         if name not in Rules._fields:
             known = naming.nearest(name, Rules._fields) or f"; known: {', '.join(Rules._fields)}"
