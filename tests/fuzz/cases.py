@@ -62,7 +62,7 @@ FUNCTIONS = {
     "backtest.metrics.numbers.require_level": "a check",
     "backtest.metrics.path.statistics": "part of summary",
     "backtest.market.bars_last_to_first": "layout, called in traced code",
-    "backtest.rules.changed": "no rule at all is right, which tries with wrong values cannot know; tests of sweeps try it",
+    "backtest.rules.changed": "no rule at all is right; tests of sweeps try wrong ones",
     "backtest.market.require_shapes": "a check",
     "backtest.simulators.bates.funding_rate": "part of simulate, called in traced code",
 }
