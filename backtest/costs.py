@@ -8,7 +8,7 @@ from jax.typing import ArrayLike
 
 from backtest.rules import Rules
 from pricing.inputs import require
-from pricing.signature import checked, labelled
+from pricing.signature import labelled
 
 BPS = 1e-4
 
@@ -41,7 +41,7 @@ def slippage(*, quantity: jax.Array, volume: jax.Array, rules: Rules) -> jax.Arr
     return jnp.where(unbounded < band, unbounded, band)
 
 
-@checked
+@labelled
 def fee(*, notional: jax.Array, rules: Rules, extra_fee_bps: ArrayLike = 0.0) -> jax.Array:
     """Return the fee of a fill, quote currency (>= 0).
 
@@ -55,7 +55,7 @@ def fee(*, notional: jax.Array, rules: Rules, extra_fee_bps: ArrayLike = 0.0) ->
     return notional * ((rules.fee_bps + extra_fee_bps) * BPS)
 
 
-@checked
+@labelled
 def unit_cost(*, fill_price: jax.Array, price: jax.Array, rules: Rules) -> jax.Array:
     """Return what each unit of a fill costs, slippage and fee, quote currency: to divide the costs of a fill.
 
@@ -67,7 +67,7 @@ def unit_cost(*, fill_price: jax.Array, price: jax.Array, rules: Rules) -> jax.A
     return jnp.abs(fill_price - price) + fee(notional=fill_price, rules=rules)
 
 
-@checked
+@labelled
 def one_way(*, quantity: jax.Array, volume: jax.Array, rules: Rules) -> jax.Array:
     """Return what a trade costs as a fraction of its notional before slippage: slippage, impact and fee.
 

@@ -77,6 +77,8 @@ def changed(values: Mapping[str, float]) -> Rules:
     ValueError
         Naming the first that is no rule, with the nearest, or is out of its range.
     """
+    if not isinstance(values, Mapping):
+        raise ValueError(f"values must be rules by name, as {{'fee_bps': 4}}, got {values!r}")
     for name in values:
         if name not in Rules._fields:
             known = naming.nearest(name, Rules._fields) or f"; known: {', '.join(Rules._fields)}"
@@ -93,8 +95,8 @@ def check_rules(rules: Rules) -> Rules:
     ValueError
         Naming the first field that is not a finite number within its range (the upper end excluded).
     """
-    for name, (lowest, highest) in _BOUNDS.items():
-        value = getattr(rules, name)
+    for name in Rules._fields:
+        value, (lowest, highest) = getattr(rules, name), _BOUNDS[name]
         if not (isinstance(value, int | float) and math.isfinite(value) and lowest <= value < highest):
             raise ValueError(f"rules.{name} must be a number in [{lowest:g}, {highest:g}), got {value!r}")
     if rules.max_leverage == 0.0:

@@ -17,22 +17,22 @@ INLINE void in_blocks(int64_t count, const int64_t (&in_size)[INS], const char* 
       for (int i = 0; i < W; ++i) std::memcpy(filled[k] + i * in_size[k], in[k], in_size[k]);
   }
   for (int k = 0; k < OUTS; ++k) to[k] = out[k];
-  int64_t i = 0;
-  for (; i + W <= count; i += W) {
-    block(from, to);
+  const int64_t whole = count / W, left = count % W;
+  char* ends[OUTS];
+  for (int k = 0; k < OUTS; ++k) ends[k] = rest[k];
+  // The block is written out here once, what is left at the end included: it is long.
+  for (int64_t i = 0; i < whole + (left > 0); ++i) {
+    if (i == whole)
+      for (int k = 0; k < INS; ++k) {
+        if (!step[k]) continue;
+        for (int64_t j = 0; j < W; ++j)
+          std::memcpy(filled[k] + j * in_size[k], from[k] + std::min(j, left - 1) * in_size[k], in_size[k]);
+        from[k] = filled[k];
+      }
+    block(from, i == whole ? ends : to);
+    if (i == whole) break;
     for (int k = 0; k < INS; ++k) from[k] += step[k] * W * in_size[k];
     for (int k = 0; k < OUTS; ++k) to[k] += W * out_size[k];
   }
-  if (i == count) return;
-  const int64_t left = count - i;
-  for (int k = 0; k < INS; ++k) {
-    if (!step[k]) continue;
-    for (int64_t j = 0; j < W; ++j)
-      std::memcpy(filled[k] + j * in_size[k], from[k] + std::min(j, left - 1) * in_size[k], in_size[k]);
-    from[k] = filled[k];
-  }
-  char* ends[OUTS];
-  for (int k = 0; k < OUTS; ++k) ends[k] = rest[k];
-  block(from, ends);
   for (int k = 0; k < OUTS; ++k) std::memcpy(to[k], rest[k], left * out_size[k]);
 }

@@ -116,7 +116,7 @@ def _source(traced: Any, dtypes: tuple[str, ...], returned: tuple[str, ...]) -> 
 
 static constexpr int64_t IN[] = {{{sizes}}}, OUT[] = {{{out_sizes}}};
 
-static void block(const char* const* in, char* const* out) {{
+INLINE void block(const char* const* in, char* const* out) {{
   {body}
 }}
 

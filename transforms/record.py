@@ -139,7 +139,14 @@ def mark(kind: str, where: jax.Array, size: jax.Array) -> Events:
         ``[bars]`` bool.
     size
         ``[bars]`` injected size, kept where ``where`` is true.
+
+    Raises
+    ------
+    ValueError
+        For another kind.
     """
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)} (custom for one of your own), got {kind!r}")
     return Events(jnp.where(where, KINDS.index(kind), 0).astype(jnp.int32), jnp.where(where, size, 0.0))
 
 

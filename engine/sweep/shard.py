@@ -12,11 +12,12 @@ import numpy as np
 
 import native
 from backtest import batch, loops, rules, simulators
-from backtest.market import Market
+from backtest.market import Market, problems
 from backtest.metrics import Summary
 from backtest.metrics.measures import MEASURES
 from backtest.naming import Parameters
 from engine import devices
+from engine.errors import ConfigError
 from engine.sweep.config import SweepConfig
 from engine.sweep.rows import KEYS, YEAR_SECONDS, Row, metric_of, strategy_of, transforms_of
 from native.spread import spread
@@ -103,6 +104,14 @@ def _transformed(
     return channels
 
 
+def _refuse_impossible_candles(row: Row, severity: float, *channels: Market) -> None:
+    """Refuse what a transform of the user's own made, if no market can be so."""
+    for channel, market in zip(("observed", "traded"), channels, strict=True):
+        times = jnp.broadcast_to(market.time, market.close.shape)
+        if faults := problems(market._replace(time=times)):
+            raise ConfigError(f"transform {row.title!r} at severity {severity:g}, {channel} channel: {faults[0]}")
+
+
 @partial(jax.jit, static_argnames=("lanes",))
 def _for_all(market: Market, lanes: int) -> Market:
     """Return one market as every lane trades it, ``[lanes, bars]``."""
@@ -176,6 +185,8 @@ def compute(config: SweepConfig, shard: Shard) -> dict[str, np.ndarray]:
     for row in config.transforms:
         for severity in config.severities:
             observed, traded = _seen_and_traded(row, config, transform_keys, market, severity, unchanged, on)
+            if row.files:
+                _refuse_impossible_candles(row, severity, observed, traded)
             summary = batch.evaluate(
                 traded,
                 played,

@@ -20,7 +20,7 @@ from pricing.normal import density, mills_ratio
 from pricing.signature import checked
 from pricing.strategy.leg import Leg
 
-_BLOCK = 16384
+_BLOCK = 8192
 _FARTHEST = 60.0
 
 

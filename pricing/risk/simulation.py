@@ -328,7 +328,7 @@ def _world(
     prices = np.atleast_1d(np.asarray(spot, float))
     if prices.shape != law.scale.shape[1:]:
         raise ValueError(f"spot must have shape {law.scale.shape[1:]}, a price for each volatility, got {prices.shape}")
-    require("spot", prices, at_least=0.0)
+    require("spot", prices, at_least=0.0, missing=False)
     options, stock_shares = options_and_stock(book, prices.size, prices.dtype)
     return _World(law, jnp.asarray(prices[None, :]), options, jnp.asarray(stock_shares), rate, dividend_yield)
 

@@ -16,6 +16,7 @@ from backtest import account as acc
 from backtest import episode
 from backtest.market import Market, bar_at
 from backtest.rules import FREE, Rules
+from tests.backtest.drawn_rules import rules_drawn
 
 NAN = math.nan
 
@@ -234,17 +235,6 @@ def random_actions(rng: np.random.Generator, market: Market, leverage: float, sp
 
 
 # A minimum notional above 0 keeps the rounding of a ruined account (1e-12 of quote currency) from being traded.
-rules_drawn = st.builds(
-    Rules,
-    fee_bps=st.sampled_from([0.0, 5.0, 40.0]),
-    slippage_bps=st.sampled_from([0.0, 2.0, 100.0]),
-    impact_bps=st.sampled_from([0.0, 50.0, 800.0]),
-    max_slippage_bps=st.sampled_from([200.0, 1000.0]),
-    max_leverage=st.sampled_from([0.5, 1.0, 5.0, 50.0]),
-    maintenance_margin=st.sampled_from([0.0, 0.005, 0.1]),
-    liquidation_fee_bps=st.sampled_from([0.0, 50.0]),
-    min_notional=st.sampled_from([1e-3, 10.0, 500.0]),
-)
 
 
 @settings(max_examples=300)

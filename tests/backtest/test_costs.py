@@ -52,7 +52,8 @@ def test_hindsight_pays_by_the_same_model_and_the_price_band_where_nothing_was_t
 
 def test_no_other_file_reads_what_a_fill_costs() -> None:
     """The exception tells agents the fee; a professional assignment that states costs of its own reads no rules."""
-    reads = re.compile(r"rules\.(fee_bps|slippage_bps|impact_bps|max_slippage_bps)\b", re.IGNORECASE)
+    costs = [name for name in Rules._fields if name.endswith("_bps") and name != "liquidation_fee_bps"]
+    reads = re.compile(rf"rules\.({'|'.join(costs)})\b", re.IGNORECASE)
     rooms = ("backtest", "evaluators", "mcp_servers", "engine", "transforms")
     found = {
         str(path.relative_to(ROOT))

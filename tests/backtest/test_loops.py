@@ -20,6 +20,7 @@ from backtest.episode import Memory, Strategy, rollout
 from backtest.loops import writing
 from backtest.market import Market
 from backtest.rules import DEFAULT_RULES, Rules
+from tests.backtest.drawn_rules import rules_drawn
 
 pytestmark = pytest.mark.skipif(native.status() != "native", reason=f"no loops here: {native.status()}")
 
@@ -90,19 +91,6 @@ def compiled(dtype: str = "float64") -> object:
         return played.account
 
     return jax.jit(play)
-
-
-rules_drawn = st.builds(
-    Rules,
-    fee_bps=st.sampled_from([0.0, 5.0, 40.0]),
-    slippage_bps=st.sampled_from([0.0, 2.0, 100.0]),
-    impact_bps=st.sampled_from([0.0, 50.0, 800.0]),
-    max_slippage_bps=st.sampled_from([200.0, 1000.0]),
-    max_leverage=st.sampled_from([0.5, 3.0, 50.0]),
-    maintenance_margin=st.sampled_from([0.0, 0.005, 0.1]),
-    liquidation_fee_bps=st.sampled_from([0.0, 50.0]),
-    min_notional=st.sampled_from([1e-3, 10.0, 500.0]),
-)
 
 
 @settings(max_examples=200)

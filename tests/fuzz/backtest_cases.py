@@ -408,11 +408,6 @@ def _written() -> list[Case]:
             lambda r: {"rules": rules.Rules(fee_bps=float(r.uniform(0, 9)))},
             lambda a, g: g == a["rules"],
         ),
-        Case(
-            rules.changed,
-            lambda r: {"values": {"fee_bps": float(r.uniform(0, 9))}},
-            lambda a, g: g._replace(fee_bps=5.0) == rules.DEFAULT_RULES and g.fee_bps == a["values"]["fee_bps"],
-        ),
         Case(metrics.returns, equity, lambda a, g: oracles.close(g, oracles.returns(listed(a["equity"])))),
         Case(metrics.total_return, equity, lambda a, g: oracles.close(g, a["equity"][-1] / a["equity"][0] - 1.0)),
         Case(metrics.log_growth, equity, lambda a, g: oracles.close(g, math.log(a["equity"][-1] / a["equity"][0]))),

@@ -66,6 +66,7 @@ FUNCTIONS = {
     "backtest.metrics.numbers.require_level": "a check",
     "backtest.metrics.path.statistics": "part of summary",
     "backtest.market.bars_last_to_first": "layout, called in traced code",
+    "backtest.rules.changed": "no rule at all is right; tests of sweeps try wrong ones",
     "backtest.market.require_shapes": "a check",
     "backtest.simulators.bates.begin": "part of simulate, called in traced code",
     "backtest.simulators.bates.block_bars": "part of simulate, called in traced code",

@@ -54,6 +54,11 @@ def dearer(key, market, *, severity=1.0, bps=100.0):
 
 
 @transforms.transform(channel="observed")
+def upside_down(key, market, *, severity=1.0):
+    return market._replace(high=market.low, low=market.high)
+
+
+@transforms.transform(channel="observed")
 def shorter(key, market, *, severity=1.0):
     return market._replace(close=market.close[1:])
 
@@ -345,6 +350,12 @@ def test_rows_with_other_numbers_have_other_titles(one: Row, other: Row) -> None
         }
         assert same or one.title != other.title
     assert all(path.endswith(".py") and not naming.is_own(path) for path in one.files)
+
+
+def test_candles_of_an_own_transform_that_cannot_be_are_told_and_not_played(tmp_path: Path) -> None:
+    config = written(tmp_path, transforms=["baseline", "mine.py:upside_down"])
+    with pytest.raises(ConfigError, match=r"transform 'mine.py:upside_down' at severity 1, observed channel: low\["):
+        run_sweep(config, out=tmp_path / "out", workers=1)
 
 
 @pytest.mark.ray
