@@ -96,8 +96,14 @@ def _accepted(client: Any, **job: Any) -> str:
         try:
             return str(client.submit_job(**job))
         except RuntimeError as error:
-            if NOT_YET not in str(error) or time.monotonic() > end:
+            if NOT_YET not in str(error):
                 raise
+            if time.monotonic() > end:
+                raise RuntimeError(
+                    f"the cluster took no job within {START_SECONDS:g} s, for its head has no agent; where another Ray"
+                    " runs on that machine, start this one with"
+                    f" `ray start --head --dashboard-agent-listen-port PORT` of its own: {error}"
+                ) from error
         time.sleep(POLL_SECONDS)
 
 

@@ -63,6 +63,8 @@ def submit_and_lose_a_node(config: Path, out: Path) -> int:
         "include_dashboard": True,
         "dashboard_host": "127.0.0.1",
         "dashboard_port": port,
+        # 0: one that is free; a head's usual one is held by any other Ray of this machine, and then takes no job
+        "dashboard_agent_listen_port": 0,
         "object_store_memory": 100 * 2**20,
     }
     cluster = Cluster(initialize_head=True, head_node_args=head)
@@ -130,7 +132,7 @@ def test_a_cluster_that_is_still_starting_is_asked_again(monkeypatch: pytest.Mon
     monkeypatch.setattr(sweep_job, "POLL_SECONDS", 0.0)
     assert sweep_job._accepted(Starting(), entrypoint="sweep") == "sweep"
     monkeypatch.setattr(sweep_job, "START_SECONDS", -1.0)
-    with pytest.raises(RuntimeError, match="No available agent"):
+    with pytest.raises(RuntimeError, match=r"agent-listen-port PORT.*No available agent"):
         sweep_job._accepted(Starting(), entrypoint="sweep")
 
 
