@@ -100,9 +100,9 @@ def _accepted(client: Any, **job: Any) -> str:
                 raise
             if time.monotonic() > end:
                 raise RuntimeError(
-                    f"the cluster took no job within {START_SECONDS:g} s, for its head has no agent; where another Ray runs"
-                    " on that machine, start this one with `ray start --head --dashboard-agent-listen-port PORT`"
-                    f" of its own: {error}"
+                    f"the cluster took no job within {START_SECONDS:g} s, for its head has no agent; where another Ray"
+                    " runs on that machine, start this one with"
+                    f" `ray start --head --dashboard-agent-listen-port PORT` of its own: {error}"
                 ) from error
         time.sleep(POLL_SECONDS)
 

@@ -132,7 +132,7 @@ def test_a_cluster_that_is_still_starting_is_asked_again(monkeypatch: pytest.Mon
     monkeypatch.setattr(sweep_job, "POLL_SECONDS", 0.0)
     assert sweep_job._accepted(Starting(), entrypoint="sweep") == "sweep"
     monkeypatch.setattr(sweep_job, "START_SECONDS", -1.0)
-    with pytest.raises(RuntimeError, match="agent-listen-port PORT.*No available agent"):
+    with pytest.raises(RuntimeError, match=r"agent-listen-port PORT.*No available agent"):
         sweep_job._accepted(Starting(), entrypoint="sweep")
 
 
