@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # programs, not packages: each is checked by itself, as it runs
-AGENTS := green llm quant reference
+AGENTS := green learner llm quant reference
 
 setup: $(STAMP)
 

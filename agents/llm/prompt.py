@@ -20,7 +20,8 @@ TRADING = """
 You trade: each message shows the state of the market, and you reply with one JSON object of decisions and nothing \
 else. Tools that you do not call in the first two messages are not offered in later ones."""
 DECISION = """
-One decision: {"action": "BUY|SELL|HOLD|CLOSE", "size": ..., "stop_loss": ..., "take_profit": ...}; when several \
+Positions to hold, as signed multiples of equity: {"exposures": {"episode": number, ...}}.
+Or one decision: {"action": "BUY|SELL|HOLD|CLOSE", "size": ..., "stop_loss": ..., "take_profit": ...}; when several \
 episodes are given, {"decisions": [{"episode": "...", "action": ..., ...}, ...]}, one for each."""
 
 ANSWER_NOW = "No more tool calls are possible. Give your final answer now, in the format that the task asks for."
@@ -31,7 +32,7 @@ UNTOLD = ("mcp_servers", "task_id", "type", "answer_format", "answer_schema")
 
 def is_trading(body: dict[str, Any]) -> bool:
     """Return whether the message asks for trading decisions: one of many, whose format the first alone tells."""
-    return "episodes" in body or "state" in body or str(body.get("type", "")).startswith("trading_decision")
+    return "episodes" in body or "state" in body or str(body.get("type", "")).startswith("trading_")
 
 
 def system_text(first: dict[str, Any]) -> str:
@@ -48,7 +49,8 @@ def user_text(body: dict[str, Any]) -> str:
     if isinstance(context, dict):
         shown = {key: value for key, value in shown.items() if key not in context or context[key] != value}
     if isinstance(shown.get("episodes"), list):
-        shown["episodes"] = "\n" + table(shown["episodes"])
+        shown["episodes"] = "\n" + table(_named_rows(body))
+        shown.pop("columns", None)
     lines = [str(shown.pop("question"))] if "question" in shown else []
     wanted = str(body.get("answer_format") or "")
     if wanted and not is_trading(body) and not (lines and wanted in lines[0]):
@@ -67,9 +69,11 @@ def remembered(body: dict[str, Any], answer: str) -> list[dict[str, Any]]:
     """
     if not is_trading(body):
         return _pair(user_text(body), answer)
+    if "history" in body:
+        return _pair("(the bars that came before, left out)", answer)
     rows = [
         {"episode": row.get("episode"), "close": _close(row), "exposure": _exposure(row)}
-        for row in body.get("episodes") or [body]
+        for row in _named_rows(body)
         if isinstance(row, dict)
     ]
     step = "".join(f"{key}: {body[key]}\n" for key in ("decision", "decisions") if key in body)
@@ -80,13 +84,30 @@ def _pair(question: str, answer: str) -> list[dict[str, Any]]:
     return [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
 
 
+def _named_rows(body: dict[str, Any]) -> list[Any]:
+    """Return the episodes of a message, numbers under the names that the message has for them."""
+    columns, rows = body.get("columns"), body.get("episodes") or [body]
+    if not isinstance(columns, list):
+        return list(rows)
+    return [
+        {"episode": row.get("episode"), **dict(zip(columns, row["row"], strict=False))}
+        if isinstance(row, dict) and isinstance(row.get("row"), list)
+        else row
+        for row in rows
+    ]
+
+
 def _close(row: dict[str, Any]) -> Any:
+    if "close" in row:
+        return row["close"]
     state = row.get("state")
     candle = state.get("ohlcv") if isinstance(state, dict) else None
     return candle.get("close") if isinstance(candle, dict) else None
 
 
 def _exposure(row: dict[str, Any]) -> Any:
+    if "exposure" in row:
+        return row["exposure"]
     state = row.get("state")
     account = state.get("account") if isinstance(state, dict) else None
     positions = account.get("positions") if isinstance(account, dict) else None

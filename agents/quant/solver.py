@@ -6,6 +6,7 @@ import json
 import logging
 from typing import Any
 
+from market_learner import Learner
 from mcp_toolbox import Toolbox, ToolFailure, server_urls
 
 from assignments import reply as assignments
@@ -35,10 +36,13 @@ class Solver:
 
     def __init__(self) -> None:
         self._trader = Trader()
+        self._learner = Learner()
 
     async def reply(self, text: str, conversation: str) -> str:
         """Return the reply to a message of a conversation."""
         body = read_message(text)
+        if Learner.understands(body):
+            return json.dumps(self._learner.reply(body, conversation))
         if body.get("type") in ("trading_decision", "trading_decisions"):
             return json.dumps(self._trader.reply(body, conversation))
         async with Toolbox(server_urls(body)) as toolbox:

@@ -7,7 +7,7 @@ depends on was drawn (``draw_traits``) from the menu of ``structures``.
 
 from backtest.simulators.bates import DEFAULT_PARAMETERS, FAIR_PARAMETERS, Parameters, simulate
 from backtest.simulators.channels import Channels
-from backtest.simulators.knowable import Knowable, draw_traits, mirror, simulate_knowable
+from backtest.simulators.knowable import Knowable, draw_traits, mirror, mirrored_traits, simulate_knowable
 from backtest.simulators.structures import MENU, STRUCTURES, Structure, Traits
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Traits",
     "draw_traits",
     "mirror",
+    "mirrored_traits",
     "simulate",
     "simulate_knowable",
 ]

@@ -48,6 +48,16 @@ class Channels(NamedTuple):
     news: jax.Array
 
 
+POINTING = ("flow", "book", "leader", "news")
+"""Channels that point up or down; in a mirror image they are inverted. The premium is not: it is mostly positive, so
+that inverted it would name the image."""
+
+
+def mirrored(channels: Channels) -> Channels:
+    """Return the channels of the mirror image."""
+    return channels._replace(**{name: -getattr(channels, name) for name in POINTING})
+
+
 class Shocks(NamedTuple):
     """Random numbers behind channels and directions: independent, uniform on (-1, 1), float32 ``[bars]``.
 

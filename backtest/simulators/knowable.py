@@ -25,7 +25,7 @@ from jax import lax
 from backtest.market import Market
 from backtest.simulators import bates, public
 from backtest.simulators.bates import FAIR_PARAMETERS, FUNDING_SECONDS, YEAR_SECONDS, Parameters
-from backtest.simulators.channels import Channels, Shocks, premium_after, shocks, shown, spoken
+from backtest.simulators.channels import Channels, Shocks, mirrored, premium_after, shocks, shown, spoken
 from backtest.simulators.draws import Draws, draw
 from backtest.simulators.structures import MENU, STRUCTURES, Traits
 from backtest.simulators.structures.contract import Bar
@@ -73,9 +73,10 @@ class _State(NamedTuple):
 def draw_traits(key: jax.Array, *, markets: int, structures: tuple[str, ...] = MENU) -> Traits:
     """Return the traits of ``markets`` markets, fields ``[markets]``: ``kind`` counts within ``structures``.
 
-    Markets ``2 i`` and ``2 i + 1`` share a structure, a lag, a variant and a coefficient and have opposite signs, so
-    that a rule which takes one sign for granted loses in the one what it earns in the other. Structures come in drawn
-    order, each as often as any other as far as the number goes. Of an odd number the last is without its twin.
+    Rounds over the menu in drawn order, so that each structure is there as often as any other, as far as the number
+    goes. In the first round half of the signs are drawn to be the other; every second round has the structures, lags,
+    variants and coefficients of the one before it with opposite signs. So a rule that takes one sign for granted gains
+    nothing on average.
 
     Raises
     ------
@@ -85,29 +86,31 @@ def draw_traits(key: jax.Array, *, markets: int, structures: tuple[str, ...] = M
     if markets < 1:
         raise ValueError(f"markets must be at least 1, got {markets}")
     require_known(structures)
-    pairs = -(-markets // 2)
-    order, lag, choice, sign, strength = jax.random.split(key, 5)
-    rounds = -(-pairs // len(structures))
-    kinds = jnp.concatenate(
-        [jax.random.permutation(each, len(structures)) for each in jax.random.split(order, rounds)]
-    )[:pairs]
+    size = len(structures)
+    pairs = -(-markets // (2 * size))
     table = [STRUCTURES[name] for name in structures]
+    # 840 is a multiple of all numbers up to 8, so every lag of a structure is equally likely
     lags = jnp.asarray([[each.lags[place % len(each.lags)] for place in range(840)] for each in table], jnp.int32)
     variants = jnp.asarray([each.choices for each in table], jnp.int32)
-    first = jnp.where(jax.random.bernoulli(sign, shape=(pairs,)), 1.0, -1.0)
-    traits = Traits(
-        kind=kinds.astype(jnp.int32),
-        # 840 is a multiple of all numbers up to 8, so every lag of a structure is equally likely
-        lag=lags[kinds, jax.random.randint(lag, (pairs,), 0, 840)],
-        choice=(jax.random.randint(choice, (pairs,), 0, 2**30) % variants[kinds]).astype(jnp.int32),
-        sign=first.astype(jnp.float32),
-        coefficient=jax.random.uniform(
-            strength, (pairs,), jnp.float32, minval=LEAST_COEFFICIENT, maxval=MOST_COEFFICIENT
-        ),
-    )
-    twice = Traits(*(jnp.repeat(field, 2) for field in traits))
-    signs = twice.sign * jnp.tile(jnp.asarray([1.0, -1.0], jnp.float32), pairs)
-    return Traits(*(field[:markets] for field in twice._replace(sign=signs)))
+    halves = jnp.where(jnp.arange(size) < size // 2, 1.0, -1.0).astype(jnp.float32)
+
+    def pair(key: jax.Array) -> Traits:
+        order, lag, choice, sign, flip, strength = jax.random.split(key, 6)
+        kinds = jax.random.permutation(order, size)
+        first = jnp.where(jax.random.bernoulli(flip), 1.0, -1.0) * jax.random.permutation(sign, halves)
+        one = Traits(
+            kind=kinds.astype(jnp.int32),
+            lag=lags[kinds, jax.random.randint(lag, (size,), 0, 840)],
+            choice=(jax.random.randint(choice, (size,), 0, 2**30) % variants[kinds]).astype(jnp.int32),
+            sign=first.astype(jnp.float32),
+            coefficient=jax.random.uniform(
+                strength, (size,), jnp.float32, minval=LEAST_COEFFICIENT, maxval=MOST_COEFFICIENT
+            ),
+        )
+        return Traits(*map(jnp.concatenate, zip(one, one._replace(sign=-one.sign), strict=True)))
+
+    made = jax.vmap(pair)(jax.random.split(key, pairs))
+    return Traits(*(field.reshape(-1)[:markets] for field in made))
 
 
 def require_known(structures: tuple[str, ...]) -> None:
@@ -270,7 +273,11 @@ def mirror(knowable: Knowable, traits: Traits, *, structures: tuple[str, ...] = 
         low=pivot * (pivot / market.high),
         close=pivot * (pivot / market.close),
     )
-    even = jnp.asarray([STRUCTURES[name].parity == "even" for name in structures])
-    pointing = {name: -getattr(channels, name) for name in ("flow", "book", "leader", "news")}
-    image = Knowable(inverted, channels._replace(**pointing), -knowable.lean, -knowable.mean, knowable.deviation)
-    return image, traits._replace(sign=jnp.where(even[traits.kind], -traits.sign, traits.sign))
+    image = Knowable(inverted, mirrored(channels), -knowable.lean, -knowable.mean, knowable.deviation)
+    return image, mirrored_traits(traits, structures=structures)
+
+
+def mirrored_traits(traits: Traits, *, structures: tuple[str, ...] = MENU) -> Traits:
+    """Return what the mirror image of a market would have been drawn with."""
+    even = np.array([STRUCTURES[name].parity == "even" for name in structures])
+    return traits._replace(sign=jnp.where(jnp.asarray(even)[traits.kind], -traits.sign, traits.sign))

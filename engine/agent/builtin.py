@@ -50,6 +50,7 @@ BUILTIN_AGENTS: dict[str, BuiltinAgent] = {
     "keyword": BuiltinAgent("reference", ("--kind", "keyword")),
     "random": BuiltinAgent("reference", ("--kind", "random")),
     "quant": BuiltinAgent("quant"),
+    "learner": BuiltinAgent("learner"),
     "llm": BuiltinAgent(
         "llm",
         inherits=(

@@ -16,15 +16,24 @@ import numpy as np
 from backtest.rules import DEFAULT_RULES
 from evaluators.contract import Case, Dataset, Given, Section, Session, Task
 from evaluators.crypto import real_windows
+from evaluators.crypto.instructions import instructions
 from evaluators.crypto.options import Options
-from evaluators.crypto.session import RULES_TEXT, InteractiveSession
+from evaluators.crypto.session import InteractiveSession
 from evaluators.crypto.settings import Settings, TransformChoice, parse
 from evaluators.crypto.strategy_rules import FORMAT, SCHEMA
 from evaluators.crypto.strategy_session import StrategySession
-from evaluators.crypto.windows import WARMUP_BARS, Episodes, Windows, episodes, simulated
+from evaluators.crypto.windows import (
+    KNOWABLE_WARMUP_BARS,
+    WARMUP_BARS,
+    Episodes,
+    Windows,
+    episodes,
+    knowable,
+    simulated,
+)
 from lake.candles import folder
 
-VERSION = "2"
+VERSION = "3"
 STRATEGY_QUESTION = (
     "Write a trading strategy for perpetual futures of unknown names. It is backtested on many windows of hourly bars "
     "and their mirror images (inverted log-returns), clean and with noise, false signals and manipulated feeds; fee "
@@ -89,13 +98,13 @@ class Source:
 
 
 def simulated_sources(settings: Settings, seed: int) -> Callable[[int], Source]:
-    """Return the source of each task on fresh simulated markets."""
+    """Return the source of each task on fresh simulated markets: knowable ones, for strategies fair ones."""
 
     def source(index: int) -> Source:
         key = jax.random.key(entropy(seed, index)[0])
-        bars = WARMUP_BARS + settings.bars
         name = fingerprint(settings, seed, index)[:12]
-        load = partial(simulated, key, windows=settings.windows, bars=bars, name=name)
+        make = simulated if settings.mode == "strategy" else knowable
+        load = partial(make, key, windows=settings.windows, bars=settings.bars, name=name)
         return Source(AS_OF, settings.decision_every or 1, load)
 
     return source
@@ -134,7 +143,9 @@ def file_sources(settings: Settings, seed: int, count: int) -> Callable[[int], S
 def case(settings: Settings, source: Source, *, seed: int, index: int) -> Case:
     """Return one task and the way to open a conversation about it."""
     digest = fingerprint(settings, seed, index)[:12]
-    strategy = settings.mode == "strategy"
+    strategy, known = settings.mode == "strategy", settings.path is None
+    warmup = KNOWABLE_WARMUP_BARS if known else WARMUP_BARS
+    told = instructions(rules=DEFAULT_RULES, warmup=warmup, knowable=known, together=settings.batch != 1)
     task = Task(
         task_id=f"crypto-{digest}",
         section=Crypto.section,
@@ -143,7 +154,7 @@ def case(settings: Settings, source: Source, *, seed: int, index: int) -> Case:
         family=f"crypto-{digest}",
         as_of=source.as_of,
         question=STRATEGY_QUESTION if strategy else "Trade the episodes shown to you, one decision an episode and bar.",
-        answer_format=FORMAT if strategy else RULES_TEXT,
+        answer_format=FORMAT if strategy else told,
         answer_schema=SCHEMA if strategy else None,
     )
     check = partial(check_markets, settings, source, seed=seed, index=index)

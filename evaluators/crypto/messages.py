@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from backtest import indicators
-from backtest.account import BUY, CLOSE, HOLD, SELL
+from backtest.account import BUY, CLOSE, HOLD, SELL, TARGET
 from backtest.market import Market
 from evaluators.answers.typed_json import Refusal, parse_json_object
 from evaluators.contract import Json
@@ -35,7 +35,7 @@ class Decision:
     kind
         As in ``backtest.account``.
     size
-        Multiple of equity.
+        Multiple of equity: of the order, for TARGET of the position that it leads to, signed.
     stop_loss, take_profit
         Prices, NaN when not given.
     fault
@@ -70,10 +70,39 @@ def observed_indicators(observed: Market) -> Indicators:
     return {name: np.asarray(value) for name, value in _indicators(of(observed)).items()}
 
 
+def requested_history(text: str, episodes: list[str]) -> list[str] | None:
+    """Return the episodes whose bars before the first decision a reply asks for; None where it asks for none.
+
+    ``{"history": "all"}`` or ``{"history": [episode, ...]}``; a reply that decides something asks for nothing.
+    """
+    document = parse_json_object(text)
+    if isinstance(document, Refusal) or not {"decisions", "exposures", "action"}.isdisjoint(document):
+        return None
+    wanted = document.get("history")
+    if wanted == "all":
+        return episodes
+    if isinstance(wanted, list) and wanted and all(name in episodes for name in wanted):
+        return list(dict.fromkeys(wanted))
+    return None
+
+
+def knows_one_episode_alone(text: str) -> bool:
+    """Return whether a reply to a message of several episodes is the published decision on one."""
+    document = parse_json_object(text)
+    return not isinstance(document, Refusal) and isinstance(document.get("action"), str) and "decisions" not in document
+
+
 def state(
-    observed: Market, values: Indicators, *, episode: int, bar: int, symbol: str, account: Mapping[str, Json]
+    observed: Market,
+    values: Indicators,
+    *,
+    episode: int,
+    bar: int,
+    symbol: str,
+    account: Mapping[str, Json],
+    metrics: Mapping[str, Json],
 ) -> dict[str, Json]:
-    """Return the published state of one episode after ``bar``."""
+    """Return the published state of one episode after ``bar``; ``metrics`` stand beside the funding rate."""
     now = datetime.fromtimestamp(float(observed.time[episode, bar]), UTC)
     last_funding = observed.funding_rate[episode, : bar + 1]
     paid = np.flatnonzero(last_funding)
@@ -84,7 +113,7 @@ def state(
             name: rounded(getattr(observed, name)[episode, bar]) for name in ("open", "high", "low", "close", "volume")
         },
         "indicators": {name: rounded(value[episode, bar]) for name, value in values.items()},
-        "market_metrics": {"funding_rate": rounded(float(last_funding[paid[-1]])) if paid.size else 0.0},
+        "market_metrics": {"funding_rate": rounded(float(last_funding[paid[-1]])) if paid.size else 0.0, **metrics},
         "account": dict(account),
     }
 
@@ -100,7 +129,8 @@ def read_decisions(text: str, episodes: list[str]) -> tuple[dict[str, Mapping[st
     Parameters
     ----------
     text
-        The reply.
+        The reply: ``{"exposures": {episode: number}}`` or a list of as many numbers in the order asked,
+        ``{"decisions": [{"episode": ..., "action": ...}]}``, or both for different episodes.
     episodes
         Ids asked about; when there is one, the reply may be the decision itself.
 
@@ -112,11 +142,17 @@ def read_decisions(text: str, episodes: list[str]) -> tuple[dict[str, Mapping[st
     document = parse_json_object(text)
     if isinstance(document, Refusal):
         return {}, dict.fromkeys(episodes, f"unreadable reply: {document.reason}")
-    if len(episodes) == 1 and "decisions" not in document:
+    if len(episodes) == 1 and "decisions" not in document and "exposures" not in document:
         return {episodes[0]: document}, {}
-    rows = document.get("decisions")
-    if not isinstance(rows, list):
-        return {}, dict.fromkeys(episodes, "the reply has no list under 'decisions'")
+    rows, exposures = document.get("decisions", []), document.get("exposures", {})
+    if isinstance(exposures, list):
+        if len(exposures) != len(episodes):
+            why = f"'exposures' must hold {len(episodes)} numbers, one an episode, got {len(exposures)}"
+            return {}, dict.fromkeys(episodes, why)
+        exposures = dict(zip(episodes, exposures, strict=True))
+    if not isinstance(rows, list) or not isinstance(exposures, dict) or not (rows or exposures):
+        return {}, dict.fromkeys(episodes, "the reply has neither 'exposures' nor a list under 'decisions'")
+    rows = rows + [{"episode": name, "exposure": value} for name, value in exposures.items()]
     found: dict[str, Mapping[str, Json]] = {}
     faults: dict[str, str] = {}
     for row in rows:
@@ -146,6 +182,11 @@ def read_decision(row: Mapping[str, Json], *, close: float, exposure: float) -> 
     exposure
         Signed notional over equity before the order.
     """
+    if "exposure" in row and "action" not in row:
+        target = number(row["exposure"])
+        if target is None or abs(target) > MAX_SIZE:
+            return Decision(fault=f"an exposure must be a number from -{MAX_SIZE:g} to {MAX_SIZE:g}")
+        return Decision(TARGET, target)
     action = row.get("action")
     name = action.strip().upper() if isinstance(action, str) else None
     if name not in ACTIONS:

@@ -16,14 +16,17 @@ import numpy as np
 
 from backtest.costs import one_way
 from evaluators.contract import Json, Score
-from evaluators.crypto.hindsight import Array
-from evaluators.crypto.session import InteractiveSession, oracle_order
+from evaluators.crypto.equivalent import LEAST_BELIEF
+from evaluators.crypto.hindsight import Array, Available, available
+from evaluators.crypto.knowledge import banded
+from evaluators.crypto.session import START_EQUITY, InteractiveSession
 
 Policy: TypeAlias = Callable[[InteractiveSession, dict[str, Json]], str]
 
 INFORMATION_COEFFICIENTS = (0.0, 0.02, 0.05, 0.10, 0.20, 0.50, 1.0)
-LEAST_BELIEF = 0.10
-"""Every forecaster trusts its forecasts at least as if their information coefficient were this, so that all trade."""
+"""Of forecasters on candles, where nobody knows how good a forecast can be."""
+KNOWABLE_COEFFICIENTS = (0.0, 0.02, 0.05, 0.10, 0.20, 0.40)
+"""Of forecasters on simulated markets; nobody who looks back has more than what can be known, some 0.45."""
 
 
 def play(session: InteractiveSession, policy: Policy) -> Score:
@@ -64,7 +67,13 @@ def short() -> Policy:
 
 def by_funding(sign: float) -> Policy:
     """Take at the first message the side of the shown funding rate's sign (``sign`` -1: the other side), and hold."""
-    return once(lambda session, row: sign * float(np.sign(row["state"]["market_metrics"]["funding_rate"])))
+
+    def side(session: InteractiveSession, row: Mapping[str, Json]) -> float:
+        rates = np.asarray(session.episodes.observed.funding_rate)[session.place[row["episode"]], : session.bar + 1]
+        paid = np.flatnonzero(rates)
+        return sign * float(np.sign(rates[paid[-1]])) if paid.size else 0.0
+
+    return once(side)
 
 
 def unmirrored(side: float) -> Policy:
@@ -109,9 +118,20 @@ def stop_cheat() -> Policy:
     def reply(session: InteractiveSession, body: dict[str, Json]) -> str:
         rows = []
         for row in body["episodes"]:
-            close = float(row["state"]["ohlcv"]["close"])
+            close = float(row["row"][0])
             rows.append({"episode": row["episode"], "action": "BUY", "size": 1.0, "stop_loss": 1.5 * close})
         return json.dumps({"decisions": rows})
+
+    return reply
+
+
+def moved(back: int, *, sign: float) -> Policy:
+    """Take the side of the move of the last ``back`` bars (``sign`` -1: the other side), anew at every message."""
+
+    def reply(session: InteractiveSession, body: dict[str, Json]) -> str:
+        close = np.log(np.asarray(session.episodes.observed.close))
+        sides = sign * np.sign(close[:, session.bar] - close[:, session.bar - back])
+        return json.dumps({"exposures": {name: float(sides[session.place[name]]) for name in session.names}})
 
     return reply
 
@@ -120,22 +140,34 @@ def follow(sides: Array) -> Policy:
     """Trade to the given sides ``[decisions, episodes]`` (-1, 0, 1), one times equity."""
 
     def reply(session: InteractiveSession, body: dict[str, Json]) -> str:
-        t = session.decision
-        before = sides[t - 1] if t else np.zeros(sides.shape[1])
-        exposures = session.exposures()
-        rows = []
-        for row in body["episodes"]:
-            index = session.place[row["episode"]]
-            order = oracle_order(float(sides[t, index]), float(before[index]), exposures[index])
-            rows.append({"episode": row["episode"], **order})
-        return json.dumps({"decisions": rows})
+        now = sides[session.decision]
+        return json.dumps(
+            {"exposures": {row["episode"]: float(now[session.place[row["episode"]]]) for row in body["episodes"]}}
+        )
 
     return reply
 
 
 def oracle() -> Policy:
-    """Play the hindsight oracle of the session."""
+    """Play the oracle of the session: the informed policy, or on candles the best path known in hindsight."""
     return lambda session, body: session.oracle()
+
+
+def spoken_to(agent: Callable[[Mapping[str, Json]], str]) -> Policy:
+    """Play an agent that is told the messages alone."""
+    return lambda session, body: agent(body)
+
+
+def half(session: InteractiveSession, *, seed: int) -> Policy:
+    """Play the oracle in a half of the windows that is drawn, and nothing in the others."""
+    count = int(session.episodes.window.max()) + 1
+    knows = np.random.default_rng(seed).permutation(count) < count // 2
+    return follow(session.verdict.sides * knows[session.episodes.window])
+
+
+def hindsight(session: InteractiveSession) -> Policy:
+    """Play what was the best path of positions, as if the future were known; elsewhere than on candles no oracle."""
+    return follow(offered(session).sides)
 
 
 def replay(session: InteractiveSession) -> Policy:
@@ -147,28 +179,38 @@ def replay(session: InteractiveSession) -> Policy:
     count = int(window.max()) + 1
     seen = {int(window[index]): index for index in np.flatnonzero(~mirrored)}
     source = [seen[(int(each) - 1) % count] for each in window]
-    return follow(session.available.sides[:, source])
+    return follow(session.verdict.sides[:, source])
+
+
+def offered(session: InteractiveSession) -> Available:
+    """Return what the markets of a session offered to hindsight."""
+    return available(session.traded, decision_every=session.every, rules=session.rules, equity=START_EQUITY)
 
 
 def forecaster(session: InteractiveSession, *, information_coefficient: float, seed: int) -> Policy:
     """Trade on forecasts of the next return that correlate with it by ``information_coefficient``.
 
-    The forecast is ``rho z + sqrt(1 - rho^2) e``, ``z`` the coming return in units of its root mean square over the
-    episode and ``e`` standard normal (Grinold and Kahn, Active Portfolio Management). It takes the side whose expected
-    gain after the cost of changing is largest.
+    The forecast is ``rho z + sqrt(1 - rho^2) e`` with ``e`` standard normal (Grinold and Kahn, Active Portfolio
+    Management). On candles ``z`` is the coming return in units of its root mean square over the episode. On simulated
+    markets nobody can know the return, and it is what can be known, in its own units: the correlation with the return
+    is by so much smaller, and ``rho`` is by so much larger.
     """
-    returns = session.available.returns
-    noise = np.random.default_rng(seed).standard_normal(returns.shape)
+    returns = offered(session).returns
     spread = np.sqrt(np.mean(returns**2, axis=0))
-    rho = information_coefficient
-    score = rho * returns / np.where(spread > 0.0, spread, 1.0) + math.sqrt(1.0 - rho**2) * noise
-    expected = max(rho, LEAST_BELIEF) * spread * score
+    z, share = returns / np.where(spread > 0.0, spread, 1.0), information_coefficient
+    if session.episodes.known is not None:
+        known = session.episodes.known
+        mean, deviation = (field[:, session.warmup :: session.every].T for field in (known.mean, known.deviation))
+        z = np.where(deviation > 0.0, mean / np.where(deviation > 0.0, deviation, 1.0), 0.0)
+        size = float(np.sqrt(np.mean(z**2)))
+        if information_coefficient > size:
+            raise ValueError(
+                f"information_coefficient must be at most {size:.3f}, what can be known here, got "
+                f"{information_coefficient}"
+            )
+        z, share, spread = z / size, information_coefficient / size, deviation
+    noise = np.random.default_rng(seed).standard_normal(returns.shape)
+    forecast = share * z + math.sqrt(1.0 - share**2) * noise
     cost = float(one_way(quantity=jnp.zeros(()), volume=jnp.ones(()), rules=session.rules))
-    options = np.array([-1.0, 0.0, 1.0])
-    sides = np.zeros(returns.shape)
-    held = np.zeros(returns.shape[1])
-    for t in range(returns.shape[0]):
-        worth = options[:, None] * expected[t] - cost * np.abs(options[:, None] - held)
-        held = options[worth.argmax(axis=0)]
-        sides[t] = held
-    return follow(sides)
+    expected = max(information_coefficient, LEAST_BELIEF) * spread * forecast
+    return follow(banded(expected, np.full(returns.shape, cost)))

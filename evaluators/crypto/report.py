@@ -13,10 +13,10 @@ import numpy.typing as npt
 from backtest import metrics
 from backtest.account import Account, Ledger
 from evaluators.contract import Json, Score
-from evaluators.crypto.hindsight import Array, Available
+from evaluators.crypto.hindsight import Array
 from evaluators.crypto.play import Measured
 from evaluators.crypto.published import as_published, paper_product
-from evaluators.crypto.skill import best_moves, judge, moves
+from evaluators.crypto.skill import Skill
 
 YEAR_SECONDS = 365.0 * 86_400.0
 CURVE_POINTS = 60
@@ -27,8 +27,7 @@ def scored(
     measured: Measured,
     account: Account,
     *,
-    available: Available,
-    usual: Array,
+    skill: Skill,
     window: npt.NDArray[np.int64],
     families: tuple[str, ...],
     mirrored: npt.NDArray[np.bool_],
@@ -39,13 +38,10 @@ def scored(
 ) -> Score:
     """Return the score of one task from the measures of its episodes, fields ``[bars, episodes]``.
 
-    ``available`` and ``usual`` (of ``evaluators.crypto.hindsight``) are what the markets offered, and how far they
-    moved a bar before they were played; the reason begins with ``trouble`` where there is any.
+    ``skill`` is what they showed (``evaluators.crypto.verdict``); the reason begins with ``trouble``, if there is any.
     """
-    timing, largest = np.asarray(measured.timing), np.asarray(measured.largest)
-    cost = np.asarray(measured.cost) / np.where(largest > 0.0, largest, 1.0)
-    skill = judge(moves(timing, cost, usual, window), best_moves(available, usual, window), families)
-    equity = np.concatenate([np.full((1, timing.shape[1]), start_equity), np.asarray(measured.equity)])
+    episodes = np.asarray(measured.equity).shape[1]
+    equity = np.concatenate([np.full((1, episodes), start_equity), np.asarray(measured.equity)])
     bars_per_year = YEAR_SECONDS / float(np.median(np.diff(time[0])))
     plain = plain_metrics(equity, account, bars_per_year)
     plain |= {
@@ -60,7 +56,7 @@ def scored(
         "timing_points": skill.timing,
         "cost_points": skill.cost,
         "windows": len(families),
-        "episodes": int(timing.shape[1]),
+        "episodes": episodes,
         "samples": [
             {"family": family, "value": float(value)} for family, value in zip(families, skill.samples, strict=True)
         ],

@@ -6,40 +6,36 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from backtest.account import CLOSE, Action, open_account
+from backtest.account import CLOSE, HOLD, TARGET, Action, open_account
 from backtest.market import Market
 from backtest.rules import DEFAULT_RULES, Rules
 from evaluators.contract import Json, Score, Session
-from evaluators.crypto.hindsight import Available, available, usual_move
-from evaluators.crypto.messages import Decision, Indicators, observed_indicators, read_decision, read_decisions, state
+from evaluators.crypto import columns
+from evaluators.crypto.instructions import instructions
+from evaluators.crypto.messages import (
+    Decision,
+    Indicators,
+    knows_one_episode_alone,
+    observed_indicators,
+    read_decision,
+    read_decisions,
+    requested_history,
+    state,
+)
 from evaluators.crypto.play import Measured, Played, joined, play
 from evaluators.crypto.report import scored, trouble
-from evaluators.crypto.windows import WARMUP_BARS, Episodes, of
+from evaluators.crypto.verdict import Verdict, verdict
+from evaluators.crypto.windows import Episodes, of
 
 START_EQUITY = 10_000.0
 DRIFT = 0.02
-
-RULES_TEXT = (
-    "You trade several perpetual futures at once, one account of 10,000 for each episode. Reply with one JSON object "
-    '{"decisions": [{"episode": id, "action": "BUY" | "SELL" | "HOLD" | "CLOSE", "size": number, "stop_loss": price or '
-    'null, "take_profit": price or null, "confidence": 0 to 1, "reasoning": text}, ...]} with one decision for every '
-    "episode of the message. size is the order's notional as a multiple of equity (BUY 1 on a flat account buys for "
-    "all of it; SELL sells and may go short; at most {leverage:g} times equity in total). Orders are filled at the "
-    "next bar's open: fee {fee:g} bps, slippage at least {slippage:g} bps. The score is timing after "
-    "costs: how far your position pointed the way the next move went, relative to your largest one so far; a "
-    "constant position earns 0. An invalid decision counts as HOLD."
-)
-ONE_TEXT = (
-    'Reply with one JSON object {"action": "BUY" | "SELL" | "HOLD" | "CLOSE", "size": notional as a multiple of '
-    'equity, "stop_loss": price or null, "take_profit": price or null, "confidence": 0 to 1, "reasoning": text}. '
-    "Orders are filled at the next bar's open. An invalid decision counts as HOLD."
-)
 
 
 class InteractiveSession(Session):
@@ -60,72 +56,116 @@ class InteractiveSession(Session):
         self.every = decision_every
         self.rules = rules
         self.info = dict(info)
+        self.warmup = episodes.warmup
         self.names = [f"e{number:02d}" for number in range(1, len(episodes.symbol) + 1)]
         self.place = {name: index for index, name in enumerate(self.names)}
         self.count = len(self.names)
         self.chunk = self.count if batch is None else min(batch, self.count)
-        self.bars = int(episodes.traded.close.shape[1]) - WARMUP_BARS
+        self.bars = int(episodes.traded.close.shape[1]) - self.warmup
         self.decisions = self.bars // decision_every
-        self.traded = of(np.asarray(field)[:, WARMUP_BARS:] for field in episodes.traded)
-        self.indicators: Indicators = observed_indicators(episodes.observed)
+        self.traded = of(np.asarray(field)[:, self.warmup :] for field in episodes.traded)
         self.decision = 0
         self.asked = 0
         self.pending: dict[str, Decision] = {}
+        self.target: dict[str, float] = {}
+        self.untold = set(self.names)
         self.measured: list[Measured] = []
         self.faults: Counter[str] = Counter()
         self.replies = 0
         self.unreadable: list[str] = []
         self.state = self.start()
-        self._available: Available | None = None
 
     def start(self) -> Played:
         """Return flat accounts before the first traded bar."""
-        close = jnp.asarray(self.episodes.traded.close[:, WARMUP_BARS - 1])
+        close = jnp.asarray(self.episodes.traded.close[:, self.warmup - 1])
         return Played(open_account(equity=START_EQUITY, shape=(self.count,)), close, jnp.zeros(self.count))
 
+    @cached_property
+    def verdict(self) -> Verdict:
+        """By what the task is judged: what could be known, or what hindsight would have done."""
+        return verdict(self.episodes, families=self.families, every=self.every, rules=self.rules, equity=START_EQUITY)
+
+    @cached_property
+    def indicators(self) -> Indicators:
+        """Of the observed bars, as the published message shows them."""
+        return observed_indicators(self.episodes.observed)
+
+    @cached_property
+    def table(self) -> columns.Table:
+        """What is shown of every bar."""
+        return columns.table(self.episodes, every=self.every)
+
     @property
-    def available(self) -> Available:
-        """What perfect hindsight could have earned here."""
-        if self._available is None:
-            self._available = available(self.traded, decision_every=self.every, rules=self.rules, equity=START_EQUITY)
-        return self._available
+    def bar(self) -> int:
+        """The last bar that has been shown."""
+        return self.warmup - 1 + self.decision * self.every
 
     def opening(self) -> dict[str, Json]:
         """Return the first message."""
         return self.message()
 
     def message(self) -> dict[str, Json]:
-        """Return the message that asks for the next decisions."""
-        bar = WARMUP_BARS - 1 + self.decision * self.every
+        """Return the message that asks for the next decisions: of one episode the published one, of several rows."""
         asked = self.names[self.asked : self.asked + self.chunk]
         account = jax.device_get(self.state.account)
         exposures = self.exposures()
-        rows = []
-        for name in asked:
-            index = self.place[name]
-            seen = state(
-                self.episodes.observed,
-                self.indicators,
-                episode=index,
-                bar=bar,
-                symbol=self.episodes.symbol[index],
-                account=self.account_view(account, index, exposures[index]),
-            )
-            rows.append({"episode": name, "state": seen})
-        step = {"decision": self.decision + 1, "decisions": self.decisions}
+        step: dict[str, Json] = {"decision": self.decision + 1, "decisions": self.decisions}
         if self.chunk == 1:
-            body: dict[str, Json] = {"type": "trading_decision", "state": rows[0]["state"], **step}
-            text = ONE_TEXT
+            body = {"type": "trading_decision", "state": self.published(asked[0], account, exposures), **step}
         else:
-            body = {"type": "trading_decisions", "episodes": rows, **step}
-            text = RULES_TEXT
+            seconds = float(np.median(np.diff(self.episodes.observed.time[0])))
+            rows = []
+            for name in asked:
+                index = self.place[name]
+                close = float(self.episodes.observed.close[index, self.bar])
+                equity = float(account.equity[index]) / START_EQUITY
+                shown = columns.row(self.table, episode=index, bar=self.warmup - 1 + self.decision)
+                rows.append({"episode": name, "row": columns.account(close, exposures[index], equity) + shown})
+            body = {
+                "type": "trading_decisions",
+                **step,
+                "seconds_per_bar": seconds,
+                "bars_per_decision": self.every,
+                "columns": [*columns.ACCOUNT, *self.table],
+                "episodes": rows,
+            }
         if self.decision == 0:
-            body["answer_format"] = (
-                text.replace("{leverage:g}", f"{self.rules.max_leverage:g}")
-                .replace("{fee:g}", f"{self.rules.fee_bps:g}")
-                .replace("{slippage:g}", f"{self.rules.slippage_bps:g}")
+            body["answer_format"] = instructions(
+                rules=self.rules,
+                warmup=self.warmup,
+                knowable=self.episodes.known is not None,
+                together=self.chunk > 1,
             )
         return body
+
+    def published(self, name: str, account: Any, exposures: list[float]) -> dict[str, Json]:
+        """Return the published state of one episode, with the channels among its market metrics."""
+        index = self.place[name]
+        place = self.warmup - 1 + self.decision
+        shown = {column: columns.short(column, self.table[column][index, place]) for column in columns.CHANNELS}
+        return state(
+            self.episodes.observed,
+            self.indicators,
+            episode=index,
+            bar=self.bar,
+            symbol=self.episodes.symbol[index],
+            account=self.account_view(account, index, exposures[index]),
+            metrics=shown if self.episodes.known is not None else {},
+        )
+
+    def history(self, wanted: list[str]) -> dict[str, Json]:
+        """Return the bars before the first decision of episodes that were not told yet; the decision is still due."""
+        told = [name for name in wanted if name in self.untold]
+        self.untold -= set(told)
+        return {
+            "type": "trading_history",
+            "decision": self.decision + 1,
+            "decisions": self.decisions,
+            "history": [
+                {"episode": name, **columns.history(self.table, episode=self.place[name], bars=self.warmup)}
+                for name in told
+            ],
+        }
 
     def account_view(self, account: Any, index: int, exposure: float) -> dict[str, Json]:
         """Return the account as the agent sees it."""
@@ -160,19 +200,25 @@ class InteractiveSession(Session):
         if self.decision >= self.decisions:
             return None
         asked = self.names[self.asked : self.asked + self.chunk]
-        found, faults = read_decisions(text, asked)
+        wanted = requested_history(text, asked)
+        if wanted and not self.untold.isdisjoint(wanted):
+            return self.history(wanted)
         self.replies += 1
+        if self.replies == 1 and self.chunk > 1 and knows_one_episode_alone(text):
+            # The agent knows the published message alone: it is asked again, that way.
+            self.replies, self.chunk = 0, 1
+            return self.message()
+        found, faults = read_decisions(text, asked)
         if not found:
             self.unreadable.append(faults[asked[0]])
-        bar = WARMUP_BARS - 1 + self.decision * self.every
         exposures = self.exposures()
         for name in asked:
             index = self.place[name]
             if name in faults:
                 decision = Decision(fault=faults[name])
             else:
-                close = float(self.episodes.observed.close[index, bar])
-                decision = read_decision(found[name], close=close, exposure=exposures[index])
+                close = float(self.episodes.observed.close[index, self.bar])
+                decision = self.kept(name, read_decision(found[name], close=close, exposure=exposures[index]))
             if decision.fault:
                 self.faults[decision.fault] += 1
             self.pending[name] = decision
@@ -181,6 +227,16 @@ class InteractiveSession(Session):
             return self.message()
         self.advance()
         return self.message() if self.decision < self.decisions else None
+
+    def kept(self, name: str, decision: Decision) -> Decision:
+        """Return a HOLD in place of the exposure that was asked for before: what moved with the price stays."""
+        before = self.target.pop(name, 0.0 if not self.decision else None)
+        if decision.kind == TARGET:
+            self.target[name] = decision.size
+            return Decision() if decision.size == before else decision
+        if decision.kind == HOLD and before is not None:
+            self.target[name] = before
+        return decision
 
     def advance(self) -> None:
         """Play the bars up to the next decision."""
@@ -207,17 +263,21 @@ class InteractiveSession(Session):
             left = self.bars - self.decision * self.every
             last, rest = play(self.state, close, self.next_bars(self.decision, left), self.rules)
             measured.append(rest)
+        played = joined(measured)
+        shown = self.verdict.skill(played)
+        equivalent = self.verdict.equivalent(shown.value, shown.se)
         return scored(
-            joined(measured),
+            played,
             jax.device_get(last.account),
-            available=self.available,
-            usual=usual_move(of(np.asarray(field)[:, :WARMUP_BARS] for field in self.episodes.traded)),
+            skill=shown,
             window=self.episodes.window,
             families=self.families,
             mirrored=self.episodes.mirrored,
             time=np.asarray(self.traded.time),
             info={
                 **self.info,
+                **self.verdict.details(shown),
+                "equivalent_ic": None if equivalent is None else equivalent._asdict(),
                 "decisions_made": self.decision,
                 "decisions_asked": self.decisions,
                 "invalid_decisions": sum(self.faults.values()),
@@ -229,17 +289,16 @@ class InteractiveSession(Session):
         )
 
     def oracle(self) -> str:
-        """Return the orders that lead to the best path of positions known in hindsight."""
+        """Return the orders of the informed policy, or of the best path of positions known in hindsight."""
         if self.decision >= self.decisions:
-            return json.dumps({"decisions": []})
-        exposures = self.exposures()
-        before = self.available.sides[self.decision - 1] if self.decision else np.zeros(self.count)
-        rows = []
-        for name in self.names[self.asked : self.asked + self.chunk]:
-            index = self.place[name]
-            side = float(self.available.sides[self.decision, index])
-            rows.append({"episode": name, **oracle_order(side, float(before[index]), exposures[index])})
-        return json.dumps(rows[0] if self.chunk == 1 else {"decisions": rows})
+            return json.dumps({"exposures": {}})
+        sides = self.verdict.sides
+        asked = self.names[self.asked : self.asked + self.chunk]
+        if self.chunk > 1:
+            return json.dumps({"exposures": {name: float(sides[self.decision, self.place[name]]) for name in asked}})
+        index = self.place[asked[0]]
+        before = float(sides[self.decision - 1, index]) if self.decision else 0.0
+        return json.dumps(oracle_order(float(sides[self.decision, index]), before, self.exposures()[index]))
 
 
 def as_fields(decision: Decision) -> tuple[int, float, float, float]:

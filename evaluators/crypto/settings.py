@@ -44,7 +44,8 @@ class Settings:
     transforms
         Market conditions; task ``i`` of a draw is under condition ``i`` modulo their number.
     windows
-        Market windows of one task, each played twice: as it is and with inverted log-returns.
+        Market windows of one task, each played twice: as it is and with inverted log-returns. 24 simulated ones have
+        every structure with both signs.
     bars
         Traded bars of an episode.
     decision_every
@@ -55,12 +56,13 @@ class Settings:
     path
         Folder or file of candles; None draws simulated markets.
     batch
-        Episodes in one message; None sends all of them, 1 gives the published one-episode message.
+        Episodes in one message; None sends all of them, 1 gives the published one-episode message (which an agent
+        that answers the first message in its form is sent in any case).
     """
 
     transforms: tuple[TransformChoice, ...]
-    windows: int = 16
-    bars: int = 28
+    windows: int = 24
+    bars: int = 12
     decision_every: int | None = None
     mode: Mode = "interactive"
     path: str | None = None
@@ -72,8 +74,8 @@ def parse(options: Options) -> Settings:
     mode = options.mode or "interactive"
     settings = Settings(
         transforms=tuple(choice(item, options.severity) for item in options.transforms or DEFAULT_TRANSFORMS),
-        windows=options.windows or (64 if mode == "strategy" else 16),
-        bars=options.bars or (500 if mode == "strategy" else 28),
+        windows=options.windows or (64 if mode == "strategy" else 24),
+        bars=options.bars or (500 if mode == "strategy" else 12),
         decision_every=options.decision_every,
         mode=mode,
         path=options.path,

@@ -25,7 +25,7 @@ for after a rise the moves are smaller than after a fall, so that a rise would c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -126,7 +126,9 @@ def shares(timing: Array, cost: Array) -> Array:
     return share
 
 
-def judge(windows: Array, best: Array, families: Sequence[str]) -> Skill:
+def judge(
+    windows: Array, best: Array, families: Sequence[str], *, unit: Callable[[Array], Array] | None = None
+) -> Skill:
     """Return the skill shown, with its error clustered by family.
 
     The error follows what one window more or less would have changed: its counted timing where costs could not be
@@ -142,11 +144,13 @@ def judge(windows: Array, best: Array, families: Sequence[str]) -> Skill:
         ``[windows]`` what perfect hindsight nets, usual moves.
     families
         One label a window.
+    unit
+        What makes of ``best`` the points of a usual move in each window; :func:`scales` unless told.
     """
     # Shares before scales: a scale knows the future of the other windows, a share must not.
     by_bar = windows.mean(axis=1)
     share = shares(by_bar[:, 0], by_bar[:, 1])
-    points = windows * scales(best)[:, None]
+    points = windows * (unit or scales)(best)[:, None]
     counted = share @ points[:, :, 0]
     totals = points.sum(axis=0)
     timing, cost = (float(total) for total in totals.mean(axis=0))

@@ -18,12 +18,12 @@ from backtest.market import Market
 from backtest.rules import DEFAULT_RULES, Rules
 from evaluators.answers.typed_json import Refusal, parse_json_object
 from evaluators.contract import Json, Score, Session, Task, question_message
-from evaluators.crypto.hindsight import available, usual_move
 from evaluators.crypto.play import Measured, Played, measured_step
 from evaluators.crypto.report import PASS_POINTS, YEAR_SECONDS, scored, tenths
 from evaluators.crypto.skill import error_of_mean
 from evaluators.crypto.strategy_program import program
 from evaluators.crypto.strategy_rules import BadStrategy, StrategySpec, read_strategy
+from evaluators.crypto.verdict import Realised
 from evaluators.crypto.windows import WARMUP_BARS, Episodes, of
 
 START_EQUITY = 10_000.0
@@ -101,11 +101,12 @@ class StrategySession(Session):
         channels = [of(jnp.asarray(field.T) for field in channel) for channel in (episodes.observed, episodes.traded)]
         state, measured = play_strategy(channels[0], channels[1], strategy, self.rules)
         traded = of(np.asarray(field)[:, WARMUP_BARS:] for field in episodes.traded)
+        shown = jax.device_get(measured)
+        judged = Realised.of(episodes, families=self.families, every=1, rules=self.rules, equity=START_EQUITY)
         return scored(
-            jax.device_get(measured),
+            shown,
             jax.device_get(state.account),
-            available=available(traded, decision_every=1, rules=self.rules, equity=START_EQUITY),
-            usual=usual_move(of(np.asarray(field)[:, :WARMUP_BARS] for field in episodes.traded)),
+            skill=judged.skill(shown),
             window=episodes.window,
             families=self.families,
             mirrored=episodes.mirrored,

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +13,12 @@ import numpy as np
 
 WINDOWS = 96
 DECISIONS = 28
+TASK_WINDOWS, TASK_DECISIONS = 24, 12
+"""Of a task on simulated markets, as by default."""
+MOST_CURVES = 8
+"""Conversations whose markets tell what a forecaster would have scored there."""
+BACK = 6
+"""Bars that the trend follower and his opposite look back."""
 LEAST_WINDOWS = 12
 RANDOM_DECISIONS = 20_000
 
@@ -22,6 +28,7 @@ class Row(NamedTuple):
 
     samples: Any
     families: tuple[str, ...]
+    equivalent: Callable[[float, float], Any]
     paper_product: float
     as_published: float
 
@@ -32,6 +39,7 @@ def validate_crypto(
     windows: int = WINDOWS,
     repeats: int | None = None,
     seed: int = 0,
+    learner: Callable[[], Callable[[Mapping[str, Any]], str]] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, dict[str, float]]:
     """Return what the crypto score says about agents of known worth.
@@ -47,14 +55,18 @@ def validate_crypto(
         some 20,000 decisions.
     seed
         Of the choice of windows and of the random policies.
+    learner
+        Makes an agent that replies to message bodies, to be played on simulated markets beside the others: one that
+        fits on what it is shown. It is no part of this package, because it may know nothing of it.
     progress
         Called with the name of each policy before it plays.
 
     Returns
     -------
     dict
-        ``{policy: {"skill", "se", "paper_product", "as_published"}}``; skill and its standard error (clustered by
-        time) in points, not cut at 0.
+        ``{policy: {"skill", "se", "equivalent_ic", "equivalent_ic_low", "equivalent_ic_high", "paper_product",
+        "as_published"}}``; skill and its standard error (clustered by time) in points, not cut at 0; the information
+        coefficient of a forecaster who would score the same, with its 95% interval.
 
     Raises
     ------
@@ -66,7 +78,7 @@ def validate_crypto(
         asked = sum(session.count * session.decisions for session in (opener() for opener in openers))
         repeats = max(1, round(RANDOM_DECISIONS / asked))
     results: dict[str, dict[str, float]] = {}
-    for name, make, times in policies(repeats, seed):
+    for name, make, times in policies(repeats, seed, knowable=data is None, learner=learner):
         if progress is not None:
             progress(name)
         rows = [played(opener, make, repeat) for opener in openers for repeat in range(times)]
@@ -74,7 +86,13 @@ def validate_crypto(
     return results
 
 
-def policies(repeats: int, seed: int) -> list[tuple[str, Callable[[Any, int], Any], int]]:
+def policies(
+    repeats: int,
+    seed: int,
+    *,
+    knowable: bool,
+    learner: Callable[[], Callable[[Mapping[str, Any]], str]] | None = None,
+) -> list[tuple[str, Callable[[Any, int], Any], int]]:
     """Return name, maker ``(session, repeat) -> policy`` and number of repeats of every policy."""
     from evaluators.crypto import policies as crypto
 
@@ -89,9 +107,17 @@ def policies(repeats: int, seed: int) -> list[tuple[str, Callable[[Any, int], An
         ("random", lambda session, repeat: crypto.at_random(seed + 1000 * repeat + 1), repeats),
         ("replay", lambda session, repeat: crypto.replay(session), 1),
         ("stop_cheat", lambda session, repeat: crypto.stop_cheat(), 1),
+        ("trend", lambda session, repeat: crypto.moved(BACK, sign=1.0), 1),
+        ("reversal", lambda session, repeat: crypto.moved(BACK, sign=-1.0), 1),
+        ("half", lambda session, repeat: crypto.half(session, seed=seed + 1000 * repeat + 3), repeats),
         ("oracle", lambda session, repeat: crypto.oracle(), 1),
     ]
-    for rho in crypto.INFORMATION_COEFFICIENTS:
+    if knowable:
+        rows.append(("informed", lambda session, repeat: crypto.oracle(), 1))
+        rows.append(("hindsight", lambda session, repeat: crypto.hindsight(session), 1))
+        if learner is not None:
+            rows.append(("learner", lambda session, repeat: crypto.spoken_to(learner()), 1))
+    for rho in crypto.KNOWABLE_COEFFICIENTS if knowable else crypto.INFORMATION_COEFFICIENTS:
 
         def make(session: Any, repeat: int, rho: float = rho) -> Any:
             return crypto.forecaster(session, information_coefficient=rho, seed=seed + 1000 * repeat + 2)
@@ -108,7 +134,7 @@ def sessions(data: str | Path | None, *, windows: int, seed: int) -> list[Callab
     from evaluators.crypto import real_windows
     from evaluators.crypto.session import InteractiveSession
     from evaluators.crypto.settings import TransformChoice
-    from evaluators.crypto.windows import WARMUP_BARS, Windows, episodes, simulated
+    from evaluators.crypto.windows import Windows, episodes, knowable
 
     key = jax.random.key(seed)
 
@@ -118,8 +144,12 @@ def sessions(data: str | Path | None, *, windows: int, seed: int) -> list[Callab
         return lambda: InteractiveSession(played, families=found.family, decision_every=every, batch=None, info=info)
 
     if data is None:
-        bars = WARMUP_BARS + DECISIONS
-        return [opener(simulated(key, windows=windows, bars=bars, name="simulated"), 1)]
+        tasks = [TASK_WINDOWS] * max(1, windows // TASK_WINDOWS) if windows > TASK_WINDOWS else [windows]
+        keys = jax.random.split(key, len(tasks))
+        return [
+            opener(knowable(each, windows=count, bars=TASK_DECISIONS, name=f"task{place}"), 1)
+            for place, (each, count) in enumerate(zip(keys, tasks, strict=True))
+        ]
     decisions, found = DECISIONS, None
     while found is None:
         try:
@@ -162,7 +192,7 @@ def played(opener: Callable[[], Any], make: Callable[[Any, int], Any], repeat: i
     score = play(session, make(session, repeat))
     details = score.details
     samples = np.array([sample["value"] for sample in details["samples"]])
-    return Row(samples, session.families, details["paper_product"], details["as_published"])
+    return Row(samples, session.families, session.verdict.equivalent, details["paper_product"], details["as_published"])
 
 
 def pooled(rows: Sequence[Row]) -> dict[str, float]:
@@ -172,9 +202,15 @@ def pooled(rows: Sequence[Row]) -> dict[str, float]:
     samples = np.concatenate([row.samples for row in rows])
     families = [family for row in rows for family in row.families]
     weights = [len(row.families) for row in rows]
+    skill, se = min(float(samples.mean()), 100.0), error_of_mean(samples, families)
+    found = [each for row in rows[:MOST_CURVES] if (each := row.equivalent(skill, se)) is not None]
+    value, low, high = (float(end) for end in np.mean(found, axis=0)) if found else (0.0, 0.0, 0.0)
     return {
-        "skill": min(float(samples.mean()), 100.0),
-        "se": error_of_mean(samples, families),
+        "skill": skill,
+        "se": se,
+        "equivalent_ic": value,
+        "equivalent_ic_low": low,
+        "equivalent_ic_high": high,
         "paper_product": float(np.average([row.paper_product for row in rows], weights=weights)),
         "as_published": float(np.average([row.as_published for row in rows], weights=weights)),
     }

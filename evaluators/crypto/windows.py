@@ -13,14 +13,48 @@ import numpy.typing as npt
 import transforms
 from backtest import simulators
 from backtest.market import Market
+from backtest.simulators.channels import Channels, mirrored
+from evaluators.crypto.hindsight import Array
 from evaluators.crypto.settings import TransformChoice
 
 WARMUP_BARS = 68
 """Observed bars before the first decision: enough for a 50-bar average and the slower part of MACD."""
+KNOWABLE_WARMUP_BARS = 240
+"""The same on markets in which something can be known: ten days of hours, enough to find most of it."""
 
 DAY = 86_400.0
 FIRST_TIME = 1_717_372_800.0
 """2024-06-03 00:00 UTC: the week in which every disguised window begins."""
+
+
+class Known(NamedTuple):
+    """What only the harness knows of simulated windows or episodes, and the channels that are shown beside candles.
+
+    Attributes
+    ----------
+    channels
+        Fields ``[..., bars]``, numpy.
+    mean
+        ``[..., bars]`` conditional mean of the bar's log-return from open to close in the market as it was drawn.
+    drawn
+        ``[..., bars]`` that return as it was drawn. What a transform made of the market beyond it is luck or the
+        transform's own.
+    deviation
+        ``[..., bars]`` standard deviation that the return would have had without a structure.
+    traits
+        Fields ``[...]``: what the markets were drawn with.
+    """
+
+    channels: Channels
+    mean: Array
+    drawn: Array
+    deviation: Array
+    traits: simulators.Traits
+
+    @property
+    def structure(self) -> list[str]:
+        """Return what could be known, a name of ``backtest.simulators.STRUCTURES`` for each."""
+        return [simulators.MENU[kind] for kind in self.traits.kind]
 
 
 class Windows(NamedTuple):
@@ -34,11 +68,17 @@ class Windows(NamedTuple):
         One label a window; windows that share bars share it.
     label
         Where the window comes from, for the report (never for the agent).
+    warmup
+        Bars that are shown before the first decision.
+    known
+        What could be known; None where nobody knows.
     """
 
     market: Market
     family: tuple[str, ...]
     label: tuple[str, ...]
+    warmup: int = WARMUP_BARS
+    known: Known | None = None
 
 
 class Episodes(NamedTuple):
@@ -54,6 +94,10 @@ class Episodes(NamedTuple):
         ``[episodes]`` whether its log-returns are inverted.
     symbol
         Neutral names.
+    warmup
+        Bars that are shown before the first decision.
+    known
+        What could be known; None where nobody knows.
     """
 
     observed: Market
@@ -61,6 +105,8 @@ class Episodes(NamedTuple):
     window: npt.NDArray[np.int64]
     mirrored: npt.NDArray[np.bool_]
     symbol: tuple[str, ...]
+    warmup: int = WARMUP_BARS
+    known: Known | None = None
 
 
 @partial(jax.jit, static_argnames=("bars",))
@@ -72,10 +118,39 @@ def _simulated(keys: jax.Array, bars: int) -> Market:
 
 
 def simulated(key: jax.Array, *, windows: int, bars: int, name: str) -> Windows:
-    """Return windows of simulated markets, hourly bars, each from its own market."""
-    market = to_numpy(_simulated(jax.random.split(key, windows), bars))
+    """Return windows of simulated markets that are fair games, hourly, ``bars`` with those shown first."""
+    market = to_numpy(_simulated(jax.random.split(key, windows), WARMUP_BARS + bars))
     labels = tuple(f"{name}-{index:03d}" for index in range(windows))
     return Windows(market, labels, ("simulated",) * windows)
+
+
+@partial(jax.jit, static_argnames=("windows", "bars"))
+def _knowable(key: jax.Array, windows: int, bars: int) -> tuple[simulators.Knowable, simulators.Traits]:
+    traits_key, key = jax.random.split(key)
+    traits = simulators.draw_traits(traits_key, markets=windows)
+
+    def simulate(key: jax.Array, traits: simulators.Traits) -> simulators.Knowable:
+        made: simulators.Knowable = simulators.simulate_knowable(key, traits, bars=bars)
+        return made
+
+    return jax.vmap(simulate)(jax.random.split(key, windows), traits), traits
+
+
+def knowable(key: jax.Array, *, windows: int, bars: int, name: str) -> Windows:
+    """Return windows of simulated markets in which something can be known, hourly, ``bars`` of them traded."""
+    made: simulators.Knowable
+    traits: simulators.Traits
+    made, traits = jax.device_get(_knowable(key, windows, KNOWABLE_WARMUP_BARS + bars))
+    market = to_numpy(made.market)
+    known = Known(
+        made.channels,
+        np.asarray(made.mean),
+        np.log(market.close / market.open),
+        np.asarray(made.deviation),
+        traits,
+    )
+    labels = tuple(f"{name}-{index:03d}" for index in range(windows))
+    return Windows(market, labels, ("simulated",) * windows, KNOWABLE_WARMUP_BARS, known)
 
 
 def episodes(windows: Windows, choice: TransformChoice, *, key: jax.Array, seed: list[int]) -> Episodes:
@@ -118,7 +193,22 @@ def episodes(windows: Windows, choice: TransformChoice, *, key: jax.Array, seed:
         window=np.tile(np.arange(count // 2), 2)[order],
         mirrored=(np.arange(count) >= count // 2)[order],
         symbol=tuple(f"ASSET{number:02d}" for number in range(1, count + 1)),
+        warmup=windows.warmup,
+        known=None if windows.known is None else _both_images(windows.known, order),
     )
+
+
+def _both_images(known: Known, order: npt.NDArray[np.int64]) -> Known:
+    """Return what is known of windows and their mirrors, in the order of the episodes."""
+    image = Known(
+        mirrored(known.channels),
+        -known.mean,
+        -known.drawn,
+        known.deviation,
+        simulators.mirrored_traits(known.traits),
+    )
+    both: Known = jax.tree.map(lambda one, other: np.concatenate([one, other])[order], known, image)
+    return both
 
 
 def mirror(market: Market, pivot: Any) -> Market:

@@ -238,7 +238,7 @@ def test_a_drift_would_pay_for_knowing_the_mirror() -> None:
 def test_the_sign_of_the_funding_rate_names_no_mirror_and_earns_nothing(sign: float) -> None:
     for number, name in enumerate(("baseline", "noisy")):
         key = jax.random.key(40 + number)
-        found = simulated(key, windows=96, bars=WARMUP_BARS + BARS, name="test")
+        found = simulated(key, windows=96, bars=BARS, name="test")
         made = episodes(found, TransformChoice(name), key=key, seed=[number])
         session = InteractiveSession(made, families=found.family, decision_every=1, batch=None, info={})
         score = play_policy(session, by_funding(sign))

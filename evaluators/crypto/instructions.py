@@ -1,0 +1,60 @@
+"""What an agent is told of the trading task."""
+
+from __future__ import annotations
+
+from backtest.rules import Rules
+from evaluators.crypto import columns
+
+BYTES_A_BAR = 55
+"""Of the columns in which what came before is told, about."""
+
+STRUCTURES = (
+    "In every episode the direction of the coming bar leans by something that is shown. Its kind, a lag of at most 8 "
+    "bars and its sign were drawn for the episode and stay: earlier returns, one or two; order flow; the book; a "
+    "surprise of the premium; the leading coin; the hour of the day; a broken level; a return larger than usual; a "
+    "hidden state in which flow is followed or faded; announcements, true or false throughout; the product of two "
+    "signs. The bars before the first decision tell which."
+)
+
+
+def instructions(*, rules: Rules, warmup: int, knowable: bool, together: bool) -> str:
+    """Return how to answer a message of all episodes together, or of one.
+
+    Parameters
+    ----------
+    rules
+        Of the venue.
+    warmup
+        Bars before the first decision.
+    knowable
+        Whether the markets are simulated ones in which something can be known.
+    together
+        Whether a message holds several episodes.
+    """
+    costs = f"fee {rules.fee_bps:g} bps, slippage at least {rules.slippage_bps:g} bps"
+    if not together:
+        return (
+            'Reply with one JSON object {"action": "BUY" | "SELL" | "HOLD" | "CLOSE", "size": notional as a multiple '
+            'of equity, "stop_loss": price or null, "take_profit": price or null, "confidence": 0 to 1, "reasoning": '
+            f"text}}. Orders are filled at the next bar's open ({costs}, at most {rules.max_leverage:g} times equity). "
+            f'An invalid decision counts as HOLD. {{"history": "all"}} asks for the {warmup} bars before the first '
+            "decision, once."
+        )
+    sentences = (
+        "You trade several perpetual futures at once, one account for each episode.",
+        'Reply with one JSON object {"exposures": {episode: number, ...}} that names every episode, or {"exposures": '
+        "[number, ...]} in the order of the message: the position to hold from the next bar's open on, as a signed "
+        f"multiple of equity (1 long, -1 short, 0 flat, at most {rules.max_leverage:g} either way).",
+        "The same number again leaves the position as it is.",
+        'Instead of it {"decisions": [{"episode": id, "action": "BUY" | "SELL" | "HOLD" | "CLOSE", "size": multiple of '
+        'equity, "stop_loss": price or null, "take_profit": price or null}, ...]} is taken, too.',
+        f"Trading costs {costs}. What is invalid counts as no change.",
+        f"Before you decide you may ask for the {warmup} bars that came before the first decision, in columns: reply "
+        '{"history": [episode, ...]} or {"history": "all"}, once for an episode (some '
+        f"{warmup * BYTES_A_BAR / 1000.0:.0f} kB each); it costs no decision.",
+        "The score is timing after costs: how far your position pointed the way the next move went, relative to your "
+        "largest one so far; a constant position earns 0.",
+        *((STRUCTURES,) if knowable else ()),
+        f"A row of an episode holds: {columns.meaning(knowable)}.",
+    )
+    return " ".join(sentences)
