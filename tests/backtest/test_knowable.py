@@ -138,8 +138,9 @@ def test_the_lean_is_a_function_of_what_was_shown(all_made: tuple[Knowable, Trai
 
     again = np.asarray(jax.jit(jax.vmap(read))(seen, traits))
     # Prices are summed up in another order than log-returns, so that a signal near an edge may differ a little.
-    assert np.abs(again - seen.lean).max() < 2e-3
-    assert np.quantile(np.abs(again - seen.lean), 0.999) < 1e-5
+    away = np.abs(again - seen.lean)
+    assert (away > 2e-3).mean() < 1e-4, np.argwhere(away > 2e-3)
+    assert np.quantile(away, 0.999) < 1e-5
 
 
 def test_the_filter_of_the_hidden_regime_is_that_of_bayes() -> None:
@@ -172,16 +173,21 @@ def test_signs_are_balanced_and_twins_differ_in_nothing_else() -> None:
     for kind in range(len(MENU)):
         signs = np.asarray(traits.sign)[np.asarray(traits.kind) == kind]
         assert sorted(signs) == [-1.0, -1.0, 1.0, 1.0]
-    for name in ("kind", "lag", "choice", "coefficient"):
-        values = np.asarray(getattr(traits, name))
-        np.testing.assert_array_equal(values[::2], values[1::2])
-    assert (np.asarray(traits.sign)[::2] == -np.asarray(traits.sign)[1::2]).all()
+    rounds = [np.asarray(field).reshape(2, 2, len(MENU)) for field in traits]
+    for field, values in zip(Traits._fields, rounds, strict=True):
+        np.testing.assert_array_equal(values[:, 0], (-1.0 if field == "sign" else 1.0) * values[:, 1])
+    for kinds in rounds[0].reshape(4, len(MENU)):
+        assert sorted(kinds) == list(range(len(MENU)))
+    assert (rounds[3].sum(axis=2) == 0.0).all()
+    few = simulators.draw_traits(jax.random.key(4), markets=5)
+    assert len(set(np.asarray(few.kind).tolist())) == 5
     many = simulators.draw_traits(jax.random.key(5), markets=4_000)
     for kind, name in enumerate(MENU):
         rows = np.asarray(many.kind) == kind
         assert set(np.asarray(many.lag)[rows].tolist()) == set(STRUCTURES[name].lags), name
         assert set(np.asarray(many.choice)[rows].tolist()) == set(range(STRUCTURES[name].choices)), name
-    assert abs(np.asarray(many.sign)[::2].mean()) < 0.1
+    firsts = [float(simulators.draw_traits(jax.random.key(seed), markets=1).sign[0]) for seed in range(100)]
+    assert abs(np.mean(firsts)) < 0.3
 
 
 def test_the_same_key_gives_the_same_market_and_another_key_another() -> None:

@@ -2,46 +2,65 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
-from evaluators.crypto.hindsight import Array
-from evaluators.crypto.knowledge import (
-    COEFFICIENTS,
-    banded,
-    credited,
-    equivalent_ic,
-    forecaster_worth,
-    informed,
-    informed_moves,
-    spent,
-)
-from tests.evaluators.crypto import knowable_task
-from tests.evaluators.crypto.knowable_task import BARS, WINDOWS, draw, judged, learnt, moved
+from backtest.simulators import MENU
+from evaluators.crypto import knowledge, policies
+from evaluators.crypto.dataset import DATASET
+from evaluators.crypto.equivalent import COEFFICIENTS, equivalent_ic, forecaster_worth
+from evaluators.crypto.knowledge import Truth, banded, credited, informed, traded, truth
+from evaluators.crypto.play import Measured, joined
+from evaluators.crypto.session import START_EQUITY, InteractiveSession
+from tests.evaluators.crypto.knowable_play import AGENTS_OF_KNOWN_WORTH, learner, scores, values
+
+CLEAN = {"transforms": ["baseline"]}
 
 
-def test_a_bar_is_credited_with_exposure_times_mean_per_unit_of_the_largest_exposure() -> None:
-    exposure = np.array([[0.0, 2.0], [0.5, -1.0]])
-    largest = np.array([[0.0, 2.0], [0.5, 4.0]])
-    mean = np.array([[0.01, 0.01], [0.02, 0.04]])
-    np.testing.assert_allclose(credited(exposure, largest, mean), [[0.0, 0.01], [0.02, -0.01]])
+def opened(seed: int = 1, **options: Any) -> InteractiveSession:
+    session = DATASET.draw(seed=seed, count=1, options=CLEAN | options)[0].open()
+    assert isinstance(session, InteractiveSession)
+    return session
+
+
+def known_of(session: InteractiveSession) -> Truth:
+    return truth(session.episodes, rules=session.rules, equity=START_EQUITY)
+
+
+def test_a_bar_is_credited_with_exposure_times_mean_in_deviations_per_unit_of_the_largest_exposure() -> None:
+    exposure, largest = np.array([[0.0, 2.0], [0.5, -1.0]]), np.array([[0.0, 2.0], [0.5, 4.0]])
+    nothing = np.zeros((2, 2))
+    measured = Measured(nothing, exposure, largest, np.array([[0.0, 0.002], [0.0, 0.0]]), nothing)
+    known = Truth(
+        np.array([[0.01, 0.01], [0.02, 0.04]]), np.array([[0.0, 0.0], [0.0, 0.02]]), np.full((2, 2), 50.0), nothing
+    )
+    timing, cost = credited(measured, known)
+    np.testing.assert_allclose(timing, [[0.0, 0.5], [1.0, -0.75]])
+    np.testing.assert_allclose(cost, [[0.0, 0.05], [0.0, 0.0]])
 
 
 def test_sides_change_where_the_forecast_pays_for_one_trade() -> None:
     forecast = np.array([[0.5], [2.0], [-0.9], [-1.1], [1.0], [1.5]])
-    np.testing.assert_array_equal(banded(forecast, np.ones((6, 1)))[:, 0], [0, 1, 1, -1, -1, 1])
-    np.testing.assert_array_equal(spent(banded(forecast, np.ones((6, 1))), np.ones((6, 1)))[:, 0], [0, 1, 0, 2, 0, 2])
+    cost = np.ones((6, 1))
+    np.testing.assert_array_equal(banded(forecast, cost)[:, 0], [0, 1, 1, -1, -1, 1])
+    np.testing.assert_array_equal(banded(forecast, cost, every=2)[:, 0], [0, 0, 0, 0, 0, 0])
+    np.testing.assert_array_equal(banded(2.0 * forecast, cost, every=2)[:, 0], [0, 0, -1, -1, 1, 1])
+    known = Truth(forecast, 0.0 * forecast, 2.0 * cost, np.stack([0.0 * cost, cost, 2.5 * cost]))
+    np.testing.assert_array_equal(traded(banded(forecast, cost), known).cost[:, 0], [0, 2, 0, 5, 0, 5])
 
 
 def test_no_band_nets_more_than_the_informed_policy_in_expectation() -> None:
     """Against the best rule of a wider family: enter, leave and turn at thresholds of their own, found by search."""
     rng = np.random.default_rng(0)
     mean = 0.0025 * rng.uniform(-1.0, 1.0, (28, 4_000))
-    cost = np.full(mean.shape, 0.0006)
-    best = informed(mean, cost)
-    net = float((best.timing - best.cost).mean())
+    one = np.full(mean.shape, 0.0006)
+    known = Truth(mean, 0.0 * mean, np.ones_like(mean), np.stack([0.0 * one, one, 2.0 * one]))
+    best = informed(known)
+    net = float((best.timing - best.cost).sum(axis=0).mean())
 
     def other(enter: float, turn: float, leave: float) -> float:
         held, sides = np.zeros(mean.shape[1]), np.zeros(mean.shape)
@@ -53,7 +72,8 @@ def test_no_band_nets_more_than_the_informed_policy_in_expectation() -> None:
                 np.where(against > turn, -held, np.where(against > leave, 0.0, held)),
             )
             sides[bar] = held
-        return float(((sides * mean).sum(axis=0) - spent(sides, cost).sum(axis=0)).mean())
+        found = traded(sides, known)
+        return float((found.timing - found.cost).sum(axis=0).mean())
 
     grid = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0]) * 0.0006
     found = max(other(*levels) for levels in product(grid, grid, grid))
@@ -61,105 +81,148 @@ def test_no_band_nets_more_than_the_informed_policy_in_expectation() -> None:
     assert net <= found <= 1.02 * net
 
 
-def test_the_informed_have_100_and_the_idle_and_constant_0() -> None:
-    task = draw(1)
-    assert judged(task, task.best.sides).value == pytest.approx(100.0)
-    assert judged(task, np.zeros_like(task.mean)).value == 0.0
-    assert abs(judged(task, np.ones_like(task.mean)).value) < 1e-9
-    assert judged(task, -task.best.sides).value < -50.0
+def test_every_task_has_every_structure_with_both_signs_and_its_own_mirror_images() -> None:
+    session = opened()
+    known = session.episodes.known
+    assert known is not None and session.count == 48
+    kinds, signs = np.asarray(known.traits.kind), np.asarray(known.traits.sign)
+    window, mirrored = session.episodes.window, session.episodes.mirrored
+    for kind in range(len(MENU)):
+        assert sorted(signs[(kinds == kind) & ~mirrored]) == [-1.0, 1.0]
+    for each in range(24):
+        one, image = (int(np.flatnonzero((window == each) & (mirrored == side))[0]) for side in (False, True))
+        np.testing.assert_array_equal(known.mean[one], -known.mean[image])
+        np.testing.assert_array_equal(known.deviation[one], known.deviation[image])
+        np.testing.assert_array_equal(known.channels.flow[one], -known.channels.flow[image])
+        np.testing.assert_array_equal(known.channels.premium[one], known.channels.premium[image])
+        traded_move = np.log(session.episodes.traded.close / session.episodes.traded.open)
+        np.testing.assert_allclose(traded_move[[one, image]], known.drawn[[one, image]], atol=1e-12)
 
 
-def test_size_changes_nothing() -> None:
-    task = draw(2)
-    small, large = (judged(task, size * task.best.sides) for size in (0.1, 3.0))
-    assert small.timing == pytest.approx(large.timing) and small.value == pytest.approx(large.value)
+def test_size_changes_nothing_and_the_opposite_of_the_informed_loses() -> None:
+    found = {}
+    for size in (0.1, 1.0, 2.5, -1.0):
+        session = opened(2)
+        sides = session.verdict.sides
+
+        def reply(session: InteractiveSession, body: Any, size: float = size, sides: Any = sides) -> str:
+            return json.dumps({"exposures": [size * side for side in sides[session.decision]]})
+
+        found[size] = policies.play(session, reply).details
+    for size in (0.1, 2.5):
+        assert found[size]["timing_points"] == pytest.approx(found[1.0]["timing_points"], rel=0.02)
+        assert found[size]["skill"] == pytest.approx(100.0, abs=3.0)
+    assert found[-1.0]["skill"] < -60.0
 
 
-def test_both_credits_have_one_expectation_and_the_known_one_a_third_of_the_deviation() -> None:
-    """Informed sides, before costs: the difference is luck, and only that."""
-    known, happened = np.array(
-        [
-            [judged(task, task.best.sides, realised=realised).timing for realised in (False, True)]
-            for task in map(draw, range(40))
-        ]
-    ).T
-    luck = happened - known
+def test_both_credits_have_one_expectation_and_the_known_one_much_less_luck() -> None:
+    """Informed sides before costs, 40 tasks: the difference is luck, and only that."""
+    known, happened = [], []
+    for seed in range(40):
+        session = opened(seed, windows=12)
+        assert session.episodes.known is not None
+        found = known_of(session)
+        best = informed(found)
+        drawn = session.episodes.known.drawn[:, session.warmup :].T
+        known.append(best.timing.sum())
+        happened.append((best.sides * drawn * found.unit).sum())
+    luck = np.array(happened) - np.array(known)
     assert abs(luck.mean()) < 3.5 * luck.std() / np.sqrt(luck.size)
-    assert known.std() < 0.6 * happened.std()
+    assert np.std(known) < 0.6 * np.std(happened)
+
+
+def test_what_a_transform_adds_counts_as_it_falls_and_luck_of_the_drawn_market_does_not() -> None:
+    """A long held through a crash that a transform made loses what it took, and nothing else."""
+    for name, bound in (("flash_crash", -20.0), ("scale", 0.0)):
+        session = opened(3, transforms=[name], windows=4)
+        found, measured = known_of(session), []
+        first = json.dumps({"exposures": [1.0] * session.count})
+        session.opening()
+        while session.decision < session.decisions:
+            session.reply(first)
+        measured = joined(session.measured)
+        timing, _ = credited(measured, found)
+        wanted = np.asarray(measured.exposure) / np.asarray(measured.largest) * found.unit
+        np.testing.assert_allclose(timing, wanted * (found.mean + found.beyond))
+        assert np.abs(found.beyond).max() < 1e-9 if bound == 0.0 else np.abs(found.beyond).max() > 0.05
+
+
+def test_who_reads_the_observed_bars_has_100_where_they_are_true_and_less_where_they_lie() -> None:
+    for name, low, high in (("baseline", 99.0, 100.5), ("scale", 99.0, 100.5), ("noisy", 10.0, 70.0)):
+        session = opened(4, transforms=[name])
+        found = session.score().details["reachable"]
+        assert low < found < high, (name, found)
+
+
+def test_structures_of_a_score_add_up_and_name_what_was_offered() -> None:
+    session = opened(5)
+    score = policies.play(session, policies.oracle())
+    rows = score.details["structures"]
+    assert {row["structure"] for row in rows} == set(MENU) and all(row["windows"] == 2 for row in rows)
+    assert np.mean([row["offered"] for row in rows]) == pytest.approx(100.0)
+    for row in rows:
+        assert row["points"] == pytest.approx(row["offered"], abs=4.0)
+    assert score.details["credit"] == "conditional mean"
 
 
 def test_the_equivalent_coefficient_of_a_forecaster_is_his_own() -> None:
     rng = np.random.default_rng(4)
     deviation = np.full((28, 600), 0.006)
-    returns, cost = deviation * rng.standard_normal(deviation.shape), np.full(deviation.shape, 0.0006)
-    usual = np.full(600, 0.005)
-    given = {"usual": usual, "repeats": 4}
-    worth = forecaster_worth(returns, deviation, cost, **given, coefficients=COEFFICIENTS, seed=1)
+    returns, one = deviation * rng.standard_normal(deviation.shape), np.full(deviation.shape, 0.0006)
+    given = {"unit": np.full(600, 200.0), "repeats": 4}
+    cost = np.stack([0.0 * one, one, 2.0 * one])
+    worth = forecaster_worth(returns, deviation, cost, **given, seed=1)
     assert (np.diff(worth) >= 0.0).all()
     unit = float(worth[-1])
     for rho in (0.2, 0.45, 0.8):
-        one = forecaster_worth(returns, deviation, cost, **given, coefficients=np.array([rho]), seed=2)
-        found = equivalent_ic(100.0 * float(one[0]) / unit, 2.0, worth, coefficients=COEFFICIENTS, unit=unit)
+        only = forecaster_worth(returns, deviation, cost, **given, coefficients=np.array([rho]), seed=2)
+        found = equivalent_ic(100.0 * float(only[0]) / unit, 2.0, worth, unit=unit)
         assert found.value == pytest.approx(rho, abs=0.02)
         assert found.low < found.value < found.high
-    assert equivalent_ic(-3.0, 1.0, worth, coefficients=COEFFICIENTS, unit=unit) == (0.0, 0.0, 0.0)
-    assert equivalent_ic(100.0, 0.0, worth, coefficients=COEFFICIENTS, unit=unit).value == pytest.approx(1.0)
+    assert equivalent_ic(-3.0, 1.0, worth, unit=unit) == (0.0, 0.0, 0.0)
+    assert equivalent_ic(100.0, 0.0, worth, unit=unit).value == pytest.approx(1.0)
+    assert COEFFICIENTS[-1] == 1.0
     with pytest.raises(ValueError, match=r"unit must be above 0 .*, got 0\.0"):
-        equivalent_ic(1.0, 1.0, worth, coefficients=COEFFICIENTS, unit=0.0)
-
-
-def play(tasks: int, rng: np.random.Generator) -> dict[str, Array]:
-    """Return the scores of agents of known worth, ``[tasks]`` each."""
-    scores: dict[str, list[float]] = {}
-    for seed in range(tasks):
-        task = draw(1_000 + seed)
-        knows = np.tile(rng.permutation(WINDOWS) < WINDOWS // 2, 2)
-        agents = {
-            "informed": task.best.sides,
-            "half": task.best.sides * knows,
-            "hold": np.ones_like(task.mean),
-            **{f"trend {back}": np.sign(moved(task, back)) for back in (1, 3, 6, 24)},
-            **{f"reversal {back}": -np.sign(moved(task, back)) for back in (1, 3, 6, 24)},
-            "buy the dip": (moved(task, 1) < -task.usual).astype(float),
-            "random": rng.choice([-1.0, 1.0], task.mean.shape),
-            "flow": np.sign(task.shown.channels.flow[:, -BARS - 1 : -1].T),
-            "news": np.sign(task.shown.channels.news[:, -BARS - 1 : -1].T),
-            "premium": np.sign(task.shown.channels.premium[:, -BARS - 1 : -1].T),
-        }
-        for name, exposure in agents.items():
-            scores.setdefault(name, []).append(judged(task, exposure).value)
-    return {name: np.array(values) for name, values in scores.items()}
+        equivalent_ic(1.0, 1.0, worth, unit=0.0)
 
 
 @pytest.mark.campaign
-def test_agents_of_known_worth_score_what_they_are_worth() -> None:
-    scores = play(200, np.random.default_rng(5))
-    mean = {name: float(values.mean()) for name, values in scores.items()}
-    assert mean.pop("informed") == pytest.approx(100.0, abs=1.0)
+def test_agents_of_known_worth_score_what_they_are_worth_over_forty_tasks() -> None:
+    found = {
+        name: values(each) for name, each in scores(list(AGENTS_OF_KNOWN_WORTH), tasks=40, seed=6, **CLEAN).items()
+    }
+    mean = {name: float(each.mean()) for name, each in found.items()}
+    assert mean.pop("informed") == pytest.approx(100.0, abs=1.0) and found["informed"].std() < 1.0
     assert mean.pop("half") == pytest.approx(50.0, abs=3.0)
-    assert mean.pop("hold") == pytest.approx(0.0, abs=1e-9)
-    assert abs(mean.pop("random")) < 1.0
+    for name in ("flat", "long", "short", "random", "replay", "stop_cheat", "unmirrored", "funding"):
+        assert abs(mean.pop(name)) < 1.0, name
     for name, value in mean.items():
         assert value <= 5.0, (name, value)
 
 
 @pytest.mark.campaign
-def test_a_learner_that_fits_on_the_warm_up_finds_most_of_it() -> None:
-    values = []
-    for seed in range(40):
-        task = draw(2_000 + seed)
-        values.append(judged(task, banded(learnt(task), task.cost)).value)
-    assert np.mean(values) - 2.0 * np.std(values) / np.sqrt(len(values)) >= 72.0
-    assert np.mean(values) >= 75.0
+def test_scores_are_ordered_by_what_is_known_and_those_of_a_steady_policy_lie_close() -> None:
+    coefficients = policies.KNOWABLE_COEFFICIENTS
+
+    def maker(rho: float) -> Any:
+        return lambda session, number: policies.forecaster(session, information_coefficient=rho, seed=number)
+
+    found = scores([(f"{rho}", maker(rho)) for rho in coefficients], tasks=40, seed=7, **CLEAN)
+    means = [float(values(found[f"{rho}"]).mean()) for rho in coefficients]
+    assert means == sorted(means) and abs(means[0]) < 2.0 and means[-1] > 85.0
+    assert values(found["0.4"]).std() < 5.0
+    told = np.mean([score.details["equivalent_ic"]["value"] for score in found["0.2"]])
+    assert told == pytest.approx(0.2, abs=0.04)
 
 
 @pytest.mark.campaign
-def test_the_equivalent_coefficient_of_the_informed_is_near_what_was_drawn() -> None:
-    task = draw(7)
-    worth = forecaster_worth(
-        task.returns, task.deviation, task.cost, usual=task.usual, coefficients=COEFFICIENTS, repeats=20, seed=3
-    )
-    unit = float(informed_moves(task.best, task.usual, task.window).mean())
-    found = equivalent_ic(100.0, 3.0, worth, coefficients=COEFFICIENTS, unit=unit)
-    assert 0.3 < found.low < found.value < found.high < 0.6
-    assert knowable_task.ONE_WAY == pytest.approx(0.0006)
+def test_a_learner_that_fits_on_what_it_is_shown_finds_most_of_it() -> None:
+    found = values(scores([("learner", learner)], tasks=40, seed=8, **CLEAN)["learner"])
+    assert found.mean() >= 75.0
+
+
+def test_episodes_on_candles_have_no_truth() -> None:
+    session = opened()
+    with pytest.raises(ValueError, match="episodes must be on simulated markets in which something can be known"):
+        truth(session.episodes._replace(known=None), rules=session.rules, equity=START_EQUITY)
+    assert knowledge.MEAN_SIZE == pytest.approx(0.7978845608)

@@ -17,7 +17,7 @@ from backtest.rules import DEFAULT_RULES
 from evaluators.crypto.dataset import DATASET
 from evaluators.crypto.messages import read_decision, read_decisions
 from evaluators.crypto.session import InteractiveSession
-from evaluators.crypto.windows import WARMUP_BARS, of
+from evaluators.crypto.windows import of
 
 SMALL = {"windows": 2, "bars": 6, "transforms": ["noisy"]}
 
@@ -75,11 +75,15 @@ def test_decisions_that_make_sense_are_taken_as_they_are() -> None:
         '{"decisions": 3}',
         '{"decisions": [{"episode": "e01", "action": "BUY", "size": NaN}]}',
         "{" * 5000,
-        '{"action": "BUY", "size": 1}',
+        '{"exposures": {}}',
+        '{"exposures": [1, -1, 0]}',
+        '{"exposures": 1}',
+        '{"history": ["e99"]}',
+        '{"history": []}',
         "\ud800",
         '{"decisions": []}',
     ],
-    ids=range(9),
+    ids=range(13),
 )
 def test_an_unreadable_reply_holds_every_episode_and_says_why(text: str) -> None:
     found, faults = read_decisions(text, ["e01", "e02"])
@@ -129,6 +133,66 @@ def test_one_bad_row_does_not_spoil_the_others_and_doubles_count_as_none() -> No
     assert set(found) == {"e02"} and faults == {"e01": "two decisions for one episode"}
 
 
+def test_exposures_are_positions_to_hold_and_the_same_number_again_leaves_them() -> None:
+    session = opened()
+    session.opening()
+    session.reply(json.dumps({"exposures": {"e01": 1, "e02": "-0.5", "e03": 0, "e04": 2}}))
+    held = session.exposures()
+    np.testing.assert_allclose(held, [1.0, -0.5, 0.0, 2.0], atol=0.1)
+    costs = np.asarray(session.state.account.ledger.costs)
+    assert costs[2] == 0.0 and (costs[[0, 1, 3]] > 0.0).all()
+    session.reply(json.dumps({"exposures": [1, -0.5, 0, 0]}))
+    again = np.asarray(session.state.account.ledger.costs)
+    np.testing.assert_array_equal(again[:3], costs[:3])
+    assert again[3] > costs[3] and session.exposures()[3] == 0.0
+    rows = [{"episode": "e01", "action": "CLOSE"}]
+    session.reply(json.dumps({"decisions": rows, "exposures": {"e01": 1, "e02": -0.5, "e03": "much", "e04": 101}}))
+    assert session.faults == {
+        "an exposure must be a number from -100 to 100": 2,
+        "two decisions for one episode": 1,
+    }
+    session.reply(json.dumps({"decisions": rows, "exposures": {"e02": -0.5, "e03": 0, "e04": 0}}))
+    assert session.exposures()[0] == 0.0 and sum(session.faults.values()) == 3
+
+
+def test_what_came_before_is_told_on_request_once_and_costs_no_decision() -> None:
+    session = opened()
+    session.opening()
+    told = session.reply(json.dumps({"history": ["e02"]}))
+    assert told is not None and (told["type"], told["decision"]) == ("trading_history", 1)
+    (row,) = told["history"]
+    assert row["episode"] == "e02" and len(row["move"]) == len(row["flow"]) == session.warmup
+    rest = session.reply(json.dumps({"history": "all"}))
+    assert rest is not None and [each["episode"] for each in rest["history"]] == ["e01", "e03", "e04"]
+    observed, channels = session.episodes.observed, session.episodes.known.channels
+    move = 1e4 * np.log(observed.close / observed.open)
+    np.testing.assert_allclose(row["move"], move[1, : session.warmup], atol=0.051)
+    np.testing.assert_allclose(row["flow"], 100.0 * channels.flow[1, : session.warmup], atol=0.51)
+    assert row["first_hour"] == observed.time[1, 0] % 86_400 // 3_600
+    assert session.decision == 0 and session.replies == 0
+    session.reply(json.dumps({"history": "all"}))
+    assert session.decision == 1 and sum(session.faults.values()) == 4
+
+
+def test_an_agent_that_knows_the_published_message_alone_is_sent_it() -> None:
+    session, single = opened(), opened(batch=1)
+    assert session.opening()["type"] == "trading_decisions"
+    order = '{"action": "BUY", "size": 0.5}'
+    body = session.reply(order)
+    other: dict[str, Any] | None = single.opening()
+    assert body == other and body is not None and "flow" in body["state"]["market_metrics"]
+    messages = 0
+    while body is not None and other is not None:
+        messages += 1
+        body, other = session.reply(order), single.reply(order)
+        assert body == other
+    assert messages == 4 * 6 and session.score().value == single.score().value
+    late = opened()
+    late.reply(hold_all(late))
+    late.reply(order)
+    assert late.chunk == 4 and sum(late.faults.values()) == 4
+
+
 def test_one_by_one_the_message_is_the_published_one_and_scores_are_the_same() -> None:
     together, single = opened(), opened(batch=1)
     body = single.opening()
@@ -155,9 +219,12 @@ def test_an_agent_is_told_nothing_about_the_future_the_transform_or_the_mirror()
     body = session.opening()
     for row in body["episodes"]:
         index = session.place[row["episode"]]
-        assert row["state"]["ohlcv"]["close"] == pytest.approx(
-            session.episodes.observed.close[index, WARMUP_BARS - 1], rel=1e-6
-        )
+        shown = dict(zip(body["columns"], row["row"], strict=True))
+        observed = session.episodes.observed
+        assert shown["close"] == pytest.approx(observed.close[index, session.warmup - 1], rel=1e-5)
+        assert (shown["exposure"], shown["equity"]) == (0.0, 1.0)
+        move = np.log(observed.close[index, session.warmup - 1] / observed.open[index, session.warmup - 1])
+        assert shown["move"] == pytest.approx(1e4 * move, abs=0.051)
 
 
 def test_a_conversation_cut_short_is_scored_with_everything_closed_at_the_next_open() -> None:

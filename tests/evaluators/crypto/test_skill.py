@@ -51,8 +51,7 @@ def points(session: InteractiveSession, decide: Callable[[Any, int], dict[str, A
 
 
 def exposure(row: Any) -> float:
-    positions = row["state"]["account"]["positions"]
-    return float(positions[0]["exposure"]) if positions else 0.0
+    return float(row["row"][1])
 
 
 def toward(row: Any, target: float) -> dict[str, Any]:
@@ -76,7 +75,7 @@ def test_trading_with_or_against_the_move_so_far_earns_nothing(
     first: dict[str, float] = {}
 
     def decide(row: Any, decision: int) -> dict[str, Any]:
-        close = row["state"]["ohlcv"]["close"]
+        close = row["row"][0]
         moved = close - first.setdefault(row["episode"], close)
         return toward(row, side * math.copysign(1.0, moved))
 
@@ -87,7 +86,7 @@ def test_raising_the_stake_after_losses_and_stopping_after_gains_earns_nothing(
     session_maker: Callable[[], InteractiveSession],
 ) -> None:
     def decide(row: Any, decision: int) -> dict[str, Any]:
-        if row["state"]["account"]["equity"] > 10_000.0:
+        if row["row"][2] > 1.0:
             return {"action": "CLOSE"}
         return toward(row, min(3.0, 0.003 * 10.0 ** (decision // 4)))
 
@@ -98,7 +97,7 @@ def test_tight_stops_and_tight_targets_earn_nothing(session_maker: Callable[[], 
     for field, distance in (("stop_loss", -0.002), ("take_profit", 0.002)):
 
         def decide(row: Any, decision: int, field: str = field, distance: float = distance) -> dict[str, Any]:
-            level = {field: row["state"]["ohlcv"]["close"] * (1.0 + distance)}
+            level = {field: row["row"][0] * (1.0 + distance)}
             return {"action": "HOLD" if exposure(row) else "BUY", "size": 1.0, **level}
 
         assert_timing_is_luck(points(session_maker(), decide))
