@@ -13,6 +13,7 @@ import numpy as np
 
 from evaluators.crypto.hindsight import Array
 from evaluators.crypto.knowledge import banded
+from evaluators.crypto.skill import shares
 
 COEFFICIENTS = np.linspace(0.0, 1.0, 41)
 """At which a forecaster's worth is worked out; between them it is a straight line."""
@@ -39,11 +40,11 @@ def forecaster_worth(
     repeats: int,
     seed: int,
 ) -> Array:
-    """Return what forecasters net in some windows, an episode, one number for each information coefficient.
+    """Return what forecasters score in some windows, an episode, one number for each information coefficient.
 
     A forecast is ``rho z + sqrt(1 - rho^2) noise`` with ``z`` the coming return over its deviation; its owner expects
     ``rho`` deviations of it and trades as :func:`banded`. Returns as they happened: so it can be worked out on candles,
-    where nobody knows a conditional mean. The curve is made to rise.
+    where nobody knows a conditional mean. Costs are paid out of timing as in every score. The curve is made to rise.
 
     Parameters
     ----------
@@ -68,9 +69,10 @@ def forecaster_worth(
             forecast = max(float(rho), LEAST_BELIEF) * deviation * (rho * z + np.sqrt(1.0 - rho**2) * noise)
             sides = banded(forecast, cost[1])
             changes = np.abs(np.diff(sides, axis=0, prepend=0.0)).astype(int)
-            net = (sides * returns - np.take_along_axis(cost, changes[None], axis=0)[0]) * unit
-            worth[place] += float(net.sum(axis=0).mean()) / repeats
-    return np.maximum.accumulate(worth)
+            timing = (sides * returns * unit).mean(axis=1)
+            paid = (np.take_along_axis(cost, changes[None], axis=0)[0] * unit).mean(axis=1)
+            worth[place] += float(shares(timing, paid) @ timing) / repeats
+    return np.maximum.accumulate(np.maximum(worth, 0.0))
 
 
 def equivalent_ic(
@@ -94,11 +96,10 @@ def equivalent_ic(
     """
     if not unit > 0.0:
         raise ValueError(f"unit must be above 0 (what 100 points are, as worth tells it), got {unit!r}")
-    points = 100.0 * np.maximum(worth, 0.0) / unit
-    # Up to where forecasts begin to pay for their costs all score 0: a score of 0 is no forecast at all.
-    first = max(int(np.searchsorted(points, 0.0, side="right")) - 1, 0)
-    rising = np.concatenate([[0.0], points[first + 1 :]])
-    at = np.concatenate([coefficients[first : first + 1], coefficients[first + 1 :]])
+    points = 100.0 * worth / unit
+    # Forecasts that do not pay for their costs score about 0: of several coefficients the smallest is told.
+    rising, first = np.unique(np.concatenate([[0.0], points]), return_index=True)
+    at = np.concatenate([[0.0], coefficients])[first]
 
     def coefficient(value: float) -> float:
         return float(np.interp(value, rising, at)) if value > 0.0 else 0.0

@@ -25,7 +25,7 @@ Policy: TypeAlias = Callable[[InteractiveSession, dict[str, Json]], str]
 
 INFORMATION_COEFFICIENTS = (0.0, 0.02, 0.05, 0.10, 0.20, 0.50, 1.0)
 """Of forecasters on candles, where nobody knows how good a forecast can be."""
-KNOWABLE_COEFFICIENTS = (0.0, 0.02, 0.05, 0.10, 0.20, 0.40)
+KNOWABLE_COEFFICIENTS = (0.0, 0.02, 0.05, 0.10, 0.20, 0.35)
 """Of forecasters on simulated markets; nobody who looks back has more than what can be known, some 0.45."""
 
 

@@ -18,7 +18,10 @@ from evaluators.crypto.play import Measured
 from evaluators.crypto.skill import Skill, best_moves, judge, moves
 from evaluators.crypto.windows import Episodes, of
 
-REPEATS = 2
+SHARE_OF_HINDSIGHT = 0.25
+"""100 points on candles, as a share of what hindsight nets: nobody comes near it, and an information coefficient of
+about 0.25 then earns 50."""
+REPEATS = 4
 """Draws of the noise of forecasters, of whom each plays every episode."""
 
 
@@ -121,7 +124,7 @@ class Conditional:
 
 @dataclass(frozen=True)
 class Realised:
-    """By what happened, in units of perfect hindsight."""
+    """By what happened, in units of a share of what perfect hindsight nets."""
 
     episodes: Episodes
     families: tuple[str, ...]
@@ -151,12 +154,12 @@ class Realised:
         return self.available.sides
 
     def skill(self, measured: Measured) -> Skill:
-        """Return timing after costs, 100 for hindsight."""
+        """Return timing after costs, 100 for :data:`SHARE_OF_HINDSIGHT`."""
         timing, largest = np.asarray(measured.timing), np.asarray(measured.largest)
         cost = np.asarray(measured.cost) / np.where(largest > 0.0, largest, 1.0)
         window = self.episodes.window
         best = best_moves(self.available, self.usual, window)
-        return judge(moves(timing, cost, self.usual, window), best, self.families)
+        return judge(moves(timing, cost, self.usual, window), SHARE_OF_HINDSIGHT * best, self.families)
 
     def details(self, shown: Skill) -> dict[str, Json]:
         """Return that nobody knew what could be known."""
@@ -164,7 +167,7 @@ class Realised:
 
     def equivalent(self, score: float, se: float) -> EquivalentIC | None:
         """Return the information coefficient, at the horizon of one decision, of who would score the same."""
-        unit = float(best_moves(self.available, self.usual, self.episodes.window).mean())
+        unit = SHARE_OF_HINDSIGHT * float(best_moves(self.available, self.usual, self.episodes.window).mean())
         return equivalent_ic(score, se, self._worth, unit=unit) if unit > 0.0 else None
 
     @cached_property
