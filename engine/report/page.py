@@ -32,6 +32,7 @@ METRICS = {
     "cost": "Costs, of equity",
     "timing_points": "Skill points from timing",
     "cost_points": "Skill points lost to costs",
+    "reachable": "Skill points in reach of who reads the feed",
     "paper_product": "Published product (eq. 13), for comparison",
     "as_published": "Published formula (0-100), for comparison",
 }
@@ -100,6 +101,7 @@ def _crypto(records: list[TaskRecord]) -> dict[str, Any] | None:
         "skill_svg": charts.comparison([_skill(name, group) for name, group in groups.items()], unit="skill"),
         "equity_svg": charts.curves(curves, unit="equity, start = 1") if curves else "",
         "metrics": _metric_table(groups),
+        "structures": _structure_table(groups),
     }
 
 
@@ -123,7 +125,47 @@ def _metric_table(groups: dict[str, list[TaskRecord]]) -> dict[str, Any]:
     rows = [(title, [_mean_metric(group, name) for group in groups.values()]) for name, title in METRICS.items()]
     return {
         "transforms": [charts.readable(name) for name in groups],
-        "rows": [("Skill kept from baseline", _kept(groups)), *rows],
+        "rows": [("Skill kept from baseline", _kept(groups)), ("Equivalent IC", _coefficients(groups)), *rows],
+    }
+
+
+def _coefficients(groups: dict[str, list[TaskRecord]]) -> list[str]:
+    """Return the information coefficient of a forecaster who would score the same, with its 95% interval."""
+    cells = []
+    for group in groups.values():
+        told = [found for record in group if (found := record["details"].get("equivalent_ic"))]
+        value, low, high = (
+            math.fsum(each[name] for each in told) / max(len(told), 1) for name in ("value", "low", "high")
+        )
+        cells.append(f"{value:.2f} [{low:.2f}, {high:.2f}]" if told else "n/a")
+    return cells
+
+
+def _structure_table(groups: dict[str, list[TaskRecord]]) -> dict[str, Any] | None:
+    """Return one row a structure of simulated markets and one column a transform: the share found of what was offered.
+
+    Of all tasks of a transform together, before costs were collected; the last column is of all transforms.
+    """
+    sums: dict[str, dict[str, tuple[float, float]]] = {}
+    for name, group in groups.items():
+        for record in group:
+            for row in record["details"].get("structures", ()):
+                for column in (name, ""):
+                    found, offered = sums.setdefault(row["structure"], {}).get(column, (0.0, 0.0))
+                    sums[row["structure"]][column] = (found + row["points"], offered + row["offered"])
+    if not sums:
+        return None
+    columns = [*groups, ""]
+    shares = {
+        structure: [
+            f"{row[name][0] / row[name][1]:.0%}" if row.get(name, (0, 0))[1] > 0.0 else "n/a" for name in columns
+        ]
+        for structure, row in sums.items()
+    }
+    order = sorted(sums, key=lambda name: -sums[name][""][0] / max(sums[name][""][1], 1e-9))
+    return {
+        "transforms": [*(charts.readable(name) for name in groups), "All"],
+        "rows": [(charts.readable(name), shares[name]) for name in order],
     }
 
 

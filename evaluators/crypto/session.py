@@ -265,7 +265,7 @@ class InteractiveSession(Session):
             measured.append(rest)
         played = joined(measured)
         shown = self.verdict.skill(played)
-        equivalent = self.verdict.equivalent(shown.value, shown.se)
+        equivalent = self.verdict.equivalent(float(shown.samples.mean()), shown.se)
         return scored(
             played,
             jax.device_get(last.account),

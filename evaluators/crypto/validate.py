@@ -202,11 +202,11 @@ def pooled(rows: Sequence[Row]) -> dict[str, float]:
     samples = np.concatenate([row.samples for row in rows])
     families = [family for row in rows for family in row.families]
     weights = [len(row.families) for row in rows]
-    skill, se = min(float(samples.mean()), 100.0), error_of_mean(samples, families)
+    skill, se = float(samples.mean()), error_of_mean(samples, families)
     found = [each for row in rows[:MOST_CURVES] if (each := row.equivalent(skill, se)) is not None]
     value, low, high = (float(end) for end in np.mean(found, axis=0)) if found else (0.0, 0.0, 0.0)
     return {
-        "skill": skill,
+        "skill": min(skill, 100.0),
         "se": se,
         "equivalent_ic": value,
         "equivalent_ic_low": low,

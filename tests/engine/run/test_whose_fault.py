@@ -78,7 +78,7 @@ class Hindsight:
 
     def action(self, message: dict[str, Any], row: dict[str, Any]) -> str:
         known = self.closes.setdefault(f"{message['task_id']}/{row['episode']}", [])
-        place, now = message["decision"], row["state"]["ohlcv"]["close"]
+        place, now = message["decision"], row["row"][0]
         if len(known) < place:
             known.append(now)
             return "HOLD"
@@ -89,7 +89,7 @@ def test_a_market_is_never_played_twice_however_the_servers_are_flooded(servers:
     mind = Hindsight()
     with Purple(mind.say) as agent:
         result = run(tmp_path / "run", agent.url, CRYPTO, servers=servers)
-    assert (mind.openings, mind.replies, result["repeated"]) == (2, 48, 0)
+    assert (mind.openings, mind.replies, result["repeated"]) == (2, 24, 0)
     assert [(task["attempts"], task["draw"], task["state"]) for task in result["tasks"]] == [(1, 1, "failed")] * 2
     assert result["sections"]["crypto_trading"]["score"] == 0.0
 
@@ -193,7 +193,7 @@ def test_a_market_that_has_to_be_repeated_is_another_one_and_is_scored_again_as_
             result = run(tmp_path / "run", agent.url, [CRYPTO[0] | {"limit": 1}], servers=servers)
     first, second = openings
     assert first["task_id"] != second["task_id"]
-    shown = [[row["state"]["ohlcv"]["close"] for row in opening["episodes"]] for opening in openings]
+    shown = [[row["row"][0] for row in opening["episodes"]] for opening in openings]
     assert set(shown[0]).isdisjoint(shown[1])
     (task,) = result["tasks"]
     assert (task["attempts"], task["draw"], result["repeated"], result["fresh_draws"]) == (2, 2, 1, 1)

@@ -30,7 +30,7 @@ def assert_valid(rows: dict[str, dict[str, float]], forecasters: tuple[str, ...]
         assert 0.0 <= row["equivalent_ic_low"] <= row["equivalent_ic"] <= row["equivalent_ic_high"] <= 1.0
     assert rows["flat"]["skill"] == 0.0 and rows["flat"]["as_published"] == pytest.approx(47.5)
     for name in NO_SKILL:
-        assert abs(rows[name]["skill"]) <= max(2.0, 1.96 * rows[name]["se"]) and abs(rows[name]["skill"]) < 8.0, name
+        assert abs(rows[name]["skill"]) <= max(2.0, 2.6 * rows[name]["se"]) and abs(rows[name]["skill"]) < 8.0, name
     for name in HELD:
         assert abs(rows[name]["skill"]) < 3.0, name  # A short that is held drifts with the price: 1.6 in crashes.
     assert abs(np.mean([rows[name]["skill"] for name in NO_SKILL])) < 2.0
