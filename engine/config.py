@@ -12,8 +12,10 @@ from pydantic import (
     BeforeValidator,
     Field,
     SerializeAsAny,
+    SerializerFunctionWrapHandler,
     ValidationError,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -128,9 +130,19 @@ class JudgeConfig(Record):
 
 
 class DebateConfig(Record):
-    """The optional adversarial debate."""
+    """The optional adversarial debate (:mod:`evaluators.debate`).
+
+    With ``objections: judge`` the run's judge puts them into words; what is objected to is drawn all the same.
+    """
 
     enabled: bool = False
+    objections: Literal["bank", "judge"] = "bank"
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # runs of former versions are the same benchmark as runs of this one that use the bank
+        told: dict[str, Any] = write(self)
+        return {name: value for name, value in told.items() if name != "objections" or value != "bank"}
 
 
 def dataset_entry(raw: Any) -> Entry:
@@ -180,9 +192,9 @@ class RunConfig(Record):
         return value
 
     @model_validator(mode="after")
-    def _debate_is_not_built(self) -> RunConfig:
-        if self.debate.enabled:
-            raise ValueError("debate.enabled: true is not available in this version; leave it out or set false")
+    def _a_judge_objects(self) -> RunConfig:
+        if self.debate.enabled and self.debate.objections == "judge" and self.judge is None:
+            raise ValueError("debate.objections: judge needs the run's judge; add judge: {model: ...}, or write bank")
         return self
 
 

@@ -48,7 +48,8 @@ def _case(item: Item, task_type: str, identity: str) -> Case:
         chance_score=item.chance_score,
     )
     expected = item.expected
-    return Case(task, lambda: SingleTurn(task, judge=expected.grade, gold_text=expected.gold_text()))
+    gold = expected.gold_text()
+    return Case(task, lambda: SingleTurn(task, judge=expected.grade, gold_text=gold), dispute=item.dispute)
 
 
 @dataclass(frozen=True)
