@@ -81,23 +81,22 @@ def test_the_operator_says_where_the_tools_are_and_the_request_cannot(
     assert assessment.notes == ("public_host: not a key of this benchmark, ignored",)
 
 
-def test_the_debate_goes_to_the_config_which_says_what_this_version_can_do(
-    request_module: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_debate_goes_to_the_config_which_says_what_is_right(request_module: Any) -> None:
     for settings in ({"conduct_debate": True}, {"debate": {"enabled": True}}):
-        with pytest.raises(request_module.BadRequest, match=r"debate\.enabled: true is not available .* set false"):
-            read(request_module, settings)
+        assessment = read(request_module, settings)
+        assert config.parse(assessment.config, source="request").debate.enabled and assessment.notes == ()
     with pytest.raises(request_module.BadRequest, match=r"debate\.rouns: unknown key"):
         read(request_module, {"conduct_debate": False, "debate": {"rouns": 2}})
     with pytest.raises(request_module.BadRequest, match="conduct_debate must be true or false, got 'no'"):
         read(request_module, {"conduct_debate": "no"})
+    with pytest.raises(request_module.BadRequest, match=r"debate\.objections: judge needs the run's judge"):
+        read(request_module, {"conduct_debate": True, "debate": {"objections": "judge"}})
     assert read(request_module, {"conduct_debate": False}).config["debate"] == {"enabled": False}
 
-    # the day the engine can, the same request is carried out with its settings
-    real = config.parse
-    monkeypatch.setattr(config, "parse", lambda raw, source: real(raw | {"debate": {}}, source=source))
-    able = read(request_module, {"conduct_debate": True, "debate": {"rounds": 2}})
-    assert able.config["debate"] == {"enabled": True, "rounds": 2} and able.notes == ()
+
+def test_a_failed_assessment_says_whether_it_would_have_been_debated(program: Callable[[str, str], ModuleType]) -> None:
+    failed_result = program("green", "assessment").failed_result
+    assert failed_result("gone", debated=True)["evaluation_metadata"]["conduct_debate"] is True
 
 
 def test_the_agent_under_test_is_the_purple_agent_else_the_first(request_module: Any) -> None:
