@@ -63,7 +63,9 @@ async def carry_out(
         error = await _run(assessment.agent_url, folder, out, progress)
         debated = bool(assessment.config.get("debate", {}).get("enabled", False))
         found = out / "results.json"
-        result = json.loads(found.read_text(encoding="utf-8")) if found.is_file() else failed_result(error, debated=debated)
+        result = (
+            json.loads(found.read_text(encoding="utf-8")) if found.is_file() else failed_result(error, debated=debated)
+        )
     effective = {"purple_agent": assessment.agent_url, "config": assessment.config, "notes": list(assessment.notes)}
     return result | {"error": error, "effective_config": effective}
 
