@@ -38,7 +38,7 @@ class Debater:
         rebuttal: dict[str, Any] = {"restated": answer}
         question = str(message.get("check_question", ""))
         async with Toolbox(server_urls(body)) as toolbox:
-            for way in (_with_another_input, _with_another_assumption, _option, _filed_figure, _close):
+            for way in (_with_another_input, _on_other_accounts, _option, _filed_figure, _close):
                 try:
                     check = await way(question, body, toolbox)
                 except (ToolFailure, LookupError, TypeError, ValueError, ArithmeticError):
@@ -65,13 +65,9 @@ async def _with_another_input(question: str, body: dict[str, Any], toolbox: Tool
     return None if reply is None else json.loads(reply).get("answer")
 
 
-async def _with_another_assumption(question: str, body: dict[str, Any], toolbox: Toolbox) -> str | float | None:
-    """Answer the task again with another change of the figure that it supposes changed."""
-    match = re.search(r"(\d+)% (higher|lower) than in the table", question)
-    if match is None:
-        return None
-    text = re.sub(r"had been \d+% (?:higher|lower)", f"had been {match[1]}% {match[2]}", str(body.get("question", "")))
-    return _stated(await formula_list.answer(body | {"question": text}, toolbox))
+async def _on_other_accounts(question: str, body: dict[str, Any], toolbox: Toolbox) -> str | float | None:
+    """Compute from the formula list and the table that the check question brings."""
+    return _stated(await formula_list.answer(body | {"question": question}, toolbox))
 
 
 async def _option(question: str, body: dict[str, Any], toolbox: Toolbox) -> str | float | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluators.answers.expected import Expected
-from evaluators.contract import Dispute
 
 
 @dataclass(frozen=True)
@@ -18,12 +17,9 @@ class Item:
         What the question is drawn from; tasks of one kind are one family.
     chance_score
         Expected score of a blind guess, 0 to 100.
-    dispute
-        What can be argued about the answer; None where it is no computed number.
     """
 
     kind: str
     text: str
     expected: Expected
     chance_score: float = 0.0
-    dispute: Dispute | None = None

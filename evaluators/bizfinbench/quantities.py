@@ -6,19 +6,15 @@ import random
 from collections.abc import Callable
 from typing import NamedTuple
 
-from evaluators.answers import Kind, Tolerance, numbers_match
-from evaluators.answers.dispute import sole_figure
+from evaluators.answers import Kind, Tolerance
 from evaluators.answers.expected import ExpectedNumber
 from evaluators.bizfinbench import accounts
 from evaluators.bizfinbench.accounts import Accounts
 from evaluators.bizfinbench.chains import Language
 from evaluators.bizfinbench.events import COMPANIES
 from evaluators.bizfinbench.item import Item
-from evaluators.contract import Check
 
 TOLERANCE = Tolerance(relative=0.01)
-CLEARLY = 0.03
-"""A check figure lies so far, relatively, from the answer."""
 LAST_YEARS = range(2018, 2026)
 
 FORMULAS: dict[str, dict[Language, str]] = {
@@ -173,23 +169,6 @@ def _drawable(gold: float) -> bool:
     return 0.01 < abs(gold) < 1e6
 
 
-def _check(
-    rng: random.Random, computation: Computation, language: Language, value: Callable[[float], float], gold: float
-) -> Check:
-    """Draw another change of the assumed figure that moves the answer, and ask for the answer then."""
-    while True:
-        change, higher = rng.randint(26, 60), rng.random() < 0.5
-        other = value(1 + change / 100 if higher else 1 - change / 100)
-        if _drawable(other) and not numbers_match(other, gold, relative=CLEARLY):
-            break
-    item = accounts.LABELS[computation.changed[0]][language].lower()
-    question = (
-        f"With {item} {change}% {'higher' if higher else 'lower'} than in the table, instead of the change that the "
-        "question assumes, and all else as there: what would the answer be?"
-    )
-    return Check(question, ExpectedNumber(other, computation.kind, TOLERANCE, computation.unit))
-
-
 def draw(rng: random.Random, language: Language) -> Item:
     """Draw a computation on invented accounts, under an assumption that changes one figure."""
     name = rng.choice(sorted(COMPUTATIONS))
@@ -220,10 +199,4 @@ def draw(rng: random.Random, language: Language) -> Item:
         intro, "", f"### {formulas}", _formula_list(rng, computation.formula, language), "", f"### {data}",
         accounts.markdown(books, computation.items, years, language), "", f"### {heading}", question,
     ])  # fmt: skip
-    expected = ExpectedNumber(gold, computation.kind, TOLERANCE, computation.unit)
-
-    def value(by: float) -> float:
-        return computation.value(asked, last, years[0], by)
-
-    argued = sole_figure(expected, lambda stream: _check(stream, computation, language, value, gold))
-    return Item(name, text, expected, dispute=argued)
+    return Item(name, text, ExpectedNumber(gold, computation.kind, TOLERANCE, computation.unit))
