@@ -21,6 +21,7 @@ from pydantic import (
 
 from engine import devices, shipped
 from engine.errors import ConfigError
+from engine.prices import Price, price_table
 from engine.tool_times import LIMIT_S
 from evaluators import registry
 from evaluators.contract import SECTIONS, Section
@@ -164,7 +165,10 @@ def dataset_entry(raw: Any) -> Entry:
 
 
 class RunConfig(Record):
-    """One benchmark variant."""
+    """One benchmark variant.
+
+    ``prices`` are for tokens of which an agent does not tell the cost: a table by model or agent, or a file with it.
+    """
 
     name: str
     version: str = "1"
@@ -176,6 +180,7 @@ class RunConfig(Record):
     execution: ExecutionConfig = ExecutionConfig()
     judge: JudgeConfig | None = None
     debate: DebateConfig = DebateConfig()
+    prices: Annotated[dict[str, Price], BeforeValidator(price_table)] = Field(default_factory=dict)
 
     @field_validator("datasets")
     @classmethod
