@@ -30,6 +30,8 @@ from evaluators.records import Record, explain
 from lake.vocabulary import nearest
 from mcp_servers import addresses
 
+TURNS_OF_A_DEBATE = 2
+"""The answer and the rebuttal."""
 SWEEP_KEYS = frozenset({"transforms", "severities", "seeds", "strategies", "windows", "bars"})
 """Keys that only the config of a sweep has at its top."""
 
@@ -197,7 +199,12 @@ class RunConfig(Record):
         return value
 
     @model_validator(mode="after")
-    def _a_judge_objects(self) -> RunConfig:
+    def _a_debate_can_be_held(self) -> RunConfig:
+        if self.debate.enabled and self.limits.max_turns < TURNS_OF_A_DEBATE:
+            raise ValueError(
+                f"limits.max_turns: a debate takes {TURNS_OF_A_DEBATE} turns, got {self.limits.max_turns}; allow as "
+                "many, or leave debate.enabled out"
+            )
         if self.debate.enabled and self.debate.objections == "judge" and self.judge is None:
             raise ValueError("debate.objections: judge needs the run's judge; add judge: {model: ...}, or write bank")
         return self

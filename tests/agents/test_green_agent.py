@@ -256,8 +256,9 @@ def assessments(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
                 await conversation.send("hello", timeout_s=30.0)
             except AgentFailure as failure:
                 replies["nonsense"] = failure
-            for name, url in (("quant", quant.url), ("away", "http://127.0.0.1:1")):
-                request = {"participants": {"purple_agent": url}, "config": settings}
+            for name, url in (("quant", quant.url), ("debated", quant.url), ("away", "http://127.0.0.1:1")):
+                wanted = settings | ({"conduct_debate": True} if name == "debated" else {})
+                request = {"participants": {"purple_agent": url}, "config": wanted}
                 replies[name] = json.loads((await conversation.send(json.dumps(request), timeout_s=120.0)).text)
             for name, changed in (
                 ("shards", {"num_shards": 3}),
@@ -283,6 +284,18 @@ def test_an_assessment_ends_with_a_result_of_schema_2(assessments: dict[str, Any
     assert result["evaluation_metadata"]["purple_agent"] == "quant"
     assert len(result["detailed_results"]) == result["evaluation_metadata"]["num_tasks"] == 2
     assert result["effective_config"]["config"]["sampling"]["seed"] == 3
+
+
+@pytest.mark.slow
+def test_an_assessment_holds_the_debate_that_it_is_asked_for(assessments: dict[str, Any]) -> None:
+    debated, plain = assessments["debated"], assessments["quant"]
+    assert debated["error"] is None and debated["evaluation_metadata"]["conduct_debate"] is True
+    assert plain["evaluation_metadata"]["conduct_debate"] is False and plain["traderbench"]["debate"]["tasks"] == 0
+    found = debated["traderbench"]["debate"]
+    assert found["enabled"] and found["tasks"] == sum(found["verdicts"].values()) == 2
+    assert all(row["debate"]["verdict"] in found["verdicts"] for row in debated["detailed_results"])
+    before = [row["debate"]["value_before"] for row in debated["detailed_results"]]
+    assert before == [row["value"] for row in plain["detailed_results"]]
 
 
 @pytest.mark.slow

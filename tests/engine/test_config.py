@@ -86,6 +86,10 @@ limits: {task_time_s: 60, max_tool_calls: 10}
         ("name: x\ndatasets: []", "datasets: a run needs at least one dataset"),
         ("name: x\ndatasets: [{type: synthetic}]\nweights: {crypto_trading: 0}", "sum to 0"),
         (
+            "name: x\ndatasets: [{type: synthetic}]\ndebate: {enabled: true}\nlimits: {max_turns: 1}",
+            "limits.max_turns: a debate takes 2 turns, got 1; allow as many, or leave debate.enabled out",
+        ),
+        (
             "name: x\ndatasets: [{type: synthetic}]\ndebate: {enabled: true, objections: judge}",
             "debate.objections: judge needs the run's judge; add judge: {model: ...}, or write bank",
         ),

@@ -1,22 +1,28 @@
 """Runs with the debate, through the command line: real agents over A2A, real tool servers, a real store."""
 
 import asyncio
+import contextlib
 import json
 import shutil
+import signal
+from collections import Counter
 from datetime import date
 from pathlib import Path
 
+import httpx
 import pytest
 
 from engine.agent.client import AgentFailure, Reply, Usage
 from engine.config import ExecutionConfig
 from engine.run import execute, services
+from engine.run.batch import Interrupted, resume_run
 from engine.run.tool_access import ToolAccess
 from engine.storage.store import Store
 from evaluators import registry
 from evaluators.debate.session import debated
 from mcp_servers.access import Grant, new_key
 from tests.engine.command_line import here, program
+from tests.engine.run.attacked_run import Meanwhile, Purple, run
 
 CONFIG = """
 name: debated
@@ -29,6 +35,7 @@ datasets:
 debate: {{enabled: {enabled}}}
 execution: {{backend: {backend}, ports: auto, concurrency: 2}}
 """
+QUANTITIES = "financial_quantitative_computation"
 NAMES = ("role", "alpha", "alpha_paper", "lookahead_penalty", "debate")
 
 
@@ -138,6 +145,50 @@ def test_ray_workers_hold_the_same_debates(play):
     assert by_ray["debate"] == serial["debate"] and by_ray["role"] == serial["role"]
     rows = [{row["task_id"]: row["debate"] for row in told(folder)["detailed_results"]} for folder in (one, other)]
     assert rows[0] == rows[1]
+
+
+def looking_ahead(message):
+    """Ask the tool for a fiscal year that is not over, once a task, and answer something."""
+    if "mcp_servers" in message and "edgar" in message["mcp_servers"]:
+        arguments = {"ticker": "AAPL", "concept": "Revenue", "fiscal_year": 2030}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+        call = body | {"params": {"name": "get_company_facts", "arguments": arguments}}
+        headers = {"Accept": "application/json, text/event-stream"}
+        httpx.post(message["mcp_servers"]["edgar"], json=call, headers=headers, timeout=30.0)
+    return "Final answer: 12.5%"
+
+
+def test_a_look_ahead_costs_alpha(servers, tmp_path):
+    with Purple(looking_ahead) as agent:
+        found = run(tmp_path / "run", agent.url, [{"type": "fundamentals", "limit": 4}], servers=servers)
+    attempts = found["lookahead_attempts"]
+    assert attempts >= 2
+    assert found["lookahead_penalty"]["penalty"] == attempts / 4 == found["alpha"]["lookahead_penalty"]
+    assert found["role"]["execution"] == {"score": 0.0, "se": 0.0, "n": attempts, "weight": 0.3 / 0.7}
+
+
+def test_a_debate_that_is_over_is_never_held_again(servers, tmp_path):
+    heard = Counter()
+
+    def say(message):
+        heard[message["task_id"], message["type"]] += 1
+        return "Final answer: 12.5%"
+
+    folder, stop = tmp_path / "run", Meanwhile(after={2: lambda: signal.raise_signal(signal.SIGINT)})
+    datasets, debate = [{"type": "bizfinbench", "limit": 8, "task_types": [QUANTITIES]}], {"enabled": True}
+    with Purple(say) as agent:
+        with pytest.raises(Interrupted):
+            run(folder, agent.url, datasets, stop, servers=servers, debate=debate)
+        with Store.open(folder) as store:
+            done = {task["public_id"] for task in store.manifest()["tasks"] if task["key"] in store.finished()}
+        assert 2 <= len(done) < 8
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(services, "tool_servers", lambda settings: contextlib.nullcontext(servers))
+            found = resume_run(folder, agent=None, progress=Meanwhile())
+    assert found["debate"]["tasks"] == 8 and found["complete"]
+    once = {key: times for key, times in heard.items() if key[0] in done}
+    assert set(once.values()) == {1} and {kind for _, kind in once} == {"question", "debate"}
+    assert {name for name, _ in once} == done
 
 
 class Falls:
