@@ -111,6 +111,27 @@ def test_a_corrected_error_gains_on_the_score_of_the_first_answer() -> None:
     assert session.score().passed is False and session.score().details["debate"]["reason"] == "corrected with evidence"
 
 
+HOSTILE = (
+    "{" * 5000,
+    json.dumps({RESTATED: "9" * 400, CHECK: "9" * 400}),
+    '{"restated": 1e999, "check": NaN}',
+    '{"restated": "1", "restated": "2", "check": 1}',
+    json.dumps({RESTATED: [1, 2, 3], CHECK: {"a": 1}}),
+    json.dumps({RESTATED: {"pnl": None, "steps": 5, "answer": {"answer": 1}, "strategy": "x"}, CHECK: True}),
+    json.dumps({RESTATED: {"pnl": [], "greeks": {"delta": "1"}, "steps": {"x": []}}, CHECK: [[[]]]}),
+    json.dumps({"restated ": "1", "CHECK": 1}),
+    '{"restated": "\\ud800", "check": "\\ud800"}',
+    "Final answer: 1 or 2 or 3, it is not 4.",
+    "\x00\ufeff\u202e",
+)
+
+
+@pytest.mark.parametrize("name", play.DATASETS)
+@pytest.mark.parametrize("rebuttal", HOSTILE)
+def test_no_rebuttal_breaks_the_verdict_and_none_of_these_proves_anything(name: str, rebuttal: str) -> None:
+    assert multiplier(challenged(case_of(name))[0], rebuttal) in (0.8, 0.9, 1.0)
+
+
 def test_an_answer_without_a_figure_is_not_debated_and_gains_nothing() -> None:
     session = debated(case_of("options"), seed=SEED).open()
     session.opening()
