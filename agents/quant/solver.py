@@ -10,6 +10,7 @@ from market_learner import Learner
 from mcp_toolbox import Toolbox, ToolFailure, server_urls
 
 from assignments import reply as assignments
+from debate import Debater
 from desks import attribution, declared_strategy, options_desk
 from desks.trading import Trader
 from questions import analytical, company, event_order, formula_list, prices
@@ -37,6 +38,7 @@ class Solver:
     def __init__(self) -> None:
         self._trader = Trader()
         self._learner = Learner()
+        self._debater = Debater()
 
     async def reply(self, text: str, conversation: str) -> str:
         """Return the reply to a message of a conversation."""
@@ -45,8 +47,12 @@ class Solver:
             return json.dumps(self._learner.reply(body, conversation))
         if body.get("type") in ("trading_decision", "trading_decisions"):
             return json.dumps(self._trader.reply(body, conversation))
+        if body.get("type") == "debate":
+            return await self._debater.rebut(body, conversation)
         async with Toolbox(server_urls(body)) as toolbox:
-            return await _first_answer(body, toolbox)
+            answer = await _first_answer(body, toolbox)
+        self._debater.keep(body, answer, conversation)
+        return answer
 
 
 async def _first_answer(body: dict[str, Any], toolbox: Toolbox) -> str:
