@@ -35,6 +35,8 @@ CHANNELS = {
     "news": "announcement at the close: 1 the price will rise, -1 it will fall, 0 none",
 }
 """Of every bar of a simulated market."""
+UNITS = {"flow": 100.0, "book": 100.0, "premium": BASIS, "leader": BASIS, "news": 1.0}
+"""What a channel is multiplied by where it is told."""
 ACCOUNT = {
     "close": "last price",
     "exposure": "your position, signed multiple of equity",
@@ -71,11 +73,11 @@ def table(episodes: Episodes, *, every: int) -> Table:
     if episodes.known is not None:
         channels = episodes.known.channels
         shown |= {
-            "flow": 100.0 * np.add.reduceat(channels.flow, first, axis=1) / length,
-            "book": 100.0 * np.asarray(channels.book)[:, last],
-            "premium": BASIS * np.asarray(channels.premium)[:, last],
-            "leader": BASIS * np.add.reduceat(channels.leader, first, axis=1),
-            "news": np.asarray(channels.news)[:, last],
+            "flow": UNITS["flow"] * np.add.reduceat(channels.flow, first, axis=1) / length,
+            "book": UNITS["book"] * np.asarray(channels.book)[:, last],
+            "premium": UNITS["premium"] * np.asarray(channels.premium)[:, last],
+            "leader": UNITS["leader"] * np.add.reduceat(channels.leader, first, axis=1),
+            "news": UNITS["news"] * np.asarray(channels.news)[:, last],
         }
     return shown
 
@@ -111,7 +113,7 @@ def short(name: str, value: float) -> float | int:
     return int(rounded_to) if rounded_to.is_integer() else rounded_to
 
 
-def meaning(known: bool) -> str:
-    """Return what the columns are, in words."""
-    columns = ACCOUNT | COLUMNS | (CHANNELS if known else {})
+def meaning(known: bool, *, account: bool = True) -> str:
+    """Return what the columns are, in words, those of an account among them or not."""
+    columns = (ACCOUNT if account else {}) | COLUMNS | (CHANNELS if known else {})
     return "; ".join(f"{name}: {text}" for name, text in columns.items())

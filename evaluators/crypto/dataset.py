@@ -14,14 +14,15 @@ import jax
 import numpy as np
 
 from backtest.rules import DEFAULT_RULES
-from evaluators.contract import Case, Dataset, Given, Section, Session, Task
+from evaluators.contract import Case, Dataset, Given, Json, Section, Session, Task
 from evaluators.crypto import real_windows
-from evaluators.crypto.instructions import instructions
+from evaluators.crypto.instructions import instructions, strategy_question
 from evaluators.crypto.options import Options
 from evaluators.crypto.session import InteractiveSession
 from evaluators.crypto.settings import Settings, TransformChoice, parse
-from evaluators.crypto.strategy_rules import FORMAT, SCHEMA
+from evaluators.crypto.strategy_rules import SCHEMA, answer_format
 from evaluators.crypto.strategy_session import StrategySession
+from evaluators.crypto.venue import Venue
 from evaluators.crypto.windows import (
     KNOWABLE_WARMUP_BARS,
     WARMUP_BARS,
@@ -29,17 +30,10 @@ from evaluators.crypto.windows import (
     Windows,
     episodes,
     knowable,
-    simulated,
 )
 from lake.candles import folder
 
 VERSION = "3"
-STRATEGY_QUESTION = (
-    "Write a trading strategy for perpetual futures of unknown names. It is backtested on many windows of hourly bars "
-    "and their mirror images (inverted log-returns), clean and with noise, false signals and manipulated feeds; fee "
-    "5 bps, slippage from 1 bp. The score is timing after costs: how far your "
-    "position pointed the way the next move went, relative to your largest one; any constant position earns 0."
-)
 AS_OF = date(2024, 6, 3)
 
 
@@ -90,21 +84,27 @@ class Source:
         Bars between decisions.
     load
         Makes the windows.
+    history
+        Makes what is told of the history of a simulated venue; None elsewhere.
     """
 
     as_of: date
     decision_every: int
     load: Callable[[], Windows]
+    history: Callable[[], dict[str, Json]] | None = None
 
 
 def simulated_sources(settings: Settings, seed: int) -> Callable[[int], Source]:
-    """Return the source of each task on fresh simulated markets: knowable ones, for strategies fair ones."""
+    """Return the source of each task on fresh simulated markets; those of a strategy share one venue."""
 
     def source(index: int) -> Source:
         key = jax.random.key(entropy(seed, index)[0])
         name = fingerprint(settings, seed, index)[:12]
-        make = simulated if settings.mode == "strategy" else knowable
-        load = partial(make, key, windows=settings.windows, bars=settings.bars, name=name)
+        if settings.mode == "strategy":
+            place = Venue.of(key)
+            load = partial(place.windows, windows=settings.windows, bars=settings.bars, name=name)
+            return Source(AS_OF, 1, load, place.history)
+        load = partial(knowable, key, windows=settings.windows, bars=settings.bars, name=name)
         return Source(AS_OF, settings.decision_every or 1, load)
 
     return source
@@ -153,8 +153,10 @@ def case(settings: Settings, source: Source, *, seed: int, index: int) -> Case:
         category="Crypto Trading",
         family=f"crypto-{digest}",
         as_of=source.as_of,
-        question=STRATEGY_QUESTION if strategy else "Trade the episodes shown to you, one decision an episode and bar.",
-        answer_format=FORMAT if strategy else told,
+        question=strategy_question(known=known)
+        if strategy
+        else "Trade the episodes shown to you, one decision an episode and bar.",
+        answer_format=answer_format(channels=known) if strategy else told,
         answer_schema=SCHEMA if strategy else None,
     )
     check = partial(check_markets, settings, source, seed=seed, index=index)
@@ -195,7 +197,8 @@ def open_strategy(settings: Settings, source: Source, task: Task, *, seed: int, 
     """Make the markets on which one declarative strategy is played: the same windows under every condition."""
     windows, played = markets(settings, source, seed=seed, index=index)
     conditions = [(choice.name, choice.severity, make) for choice, make in played]
-    return StrategySession(task, conditions, families=windows.family)
+    sample = None if source.history is None else source.history()
+    return StrategySession(task, conditions, families=windows.family, sample=sample)
 
 
 def open_session(settings: Settings, source: Source, *, seed: int, index: int) -> Session:

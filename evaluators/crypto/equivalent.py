@@ -64,14 +64,15 @@ def forecaster_worth(
     known = deviation > 0.0
     z = np.where(known, returns / np.where(known, deviation, 1.0), 0.0)
     worth = np.zeros(coefficients.size)
+    rho = coefficients[:, None]
+    belief, skilled, luck = np.maximum(rho, LEAST_BELIEF), rho * z[:, None], np.sqrt(1.0 - rho**2)
+    spread, trades = deviation[:, None], cost[:, :, None] * np.broadcast_to(unit, returns.shape)[None, :, None]
     for noise in np.random.default_rng(seed).standard_normal((repeats, *returns.shape)):
-        for place, rho in enumerate(coefficients):
-            forecast = max(float(rho), LEAST_BELIEF) * deviation * (rho * z + np.sqrt(1.0 - rho**2) * noise)
-            sides = banded(forecast, cost[1])
-            changes = np.abs(np.diff(sides, axis=0, prepend=0.0)).astype(int)
-            timing = (sides * returns * unit).mean(axis=1)
-            paid = (np.take_along_axis(cost, changes[None], axis=0)[0] * unit).mean(axis=1)
-            worth[place] += float(shares(timing, paid) @ timing) / repeats
+        sides = banded(belief * spread * (skilled + luck * noise[:, None]), cost[1][:, None])
+        changes = np.abs(np.diff(sides, axis=0, prepend=0.0))
+        timing = (sides * (returns * unit)[:, None]).mean(axis=2)
+        paid = np.where(changes > 1.0, trades[2], np.where(changes > 0.0, trades[1], 0.0)).mean(axis=2)
+        worth += np.einsum("bc,bc->c", shares(timing, paid), timing) / repeats
     return np.maximum.accumulate(np.maximum(worth, 0.0))
 
 

@@ -9,11 +9,14 @@ BYTES_A_BAR = 55
 """Of the columns in which what came before is told, about."""
 
 STRUCTURES = (
+    "earlier returns, one or two; order flow; the book; a surprise of the premium; the leading coin; the hour of the "
+    "day; a broken level; a return larger than usual; a hidden state in which flow is followed or faded; "
+    "announcements, true or false throughout; the product of two signs"
+)
+KNOWABLE = (
     "In every episode the direction of the coming bar leans by something that is shown. Its kind, a lag of at most 8 "
-    "bars and its sign were drawn for the episode and stay: earlier returns, one or two; order flow; the book; a "
-    "surprise of the premium; the leading coin; the hour of the day; a broken level; a return larger than usual; a "
-    "hidden state in which flow is followed or faded; announcements, true or false throughout; the product of two "
-    "signs. The bars before the first decision tell which."
+    f"bars and its sign were drawn for the episode and stay: {STRUCTURES}. The bars before the first decision tell "
+    "which."
 )
 
 
@@ -54,7 +57,29 @@ def instructions(*, rules: Rules, warmup: int, knowable: bool, together: bool) -
         f"{warmup * BYTES_A_BAR / 1000.0:.0f} kB each); it costs no decision.",
         "The score is timing after costs: how far your position pointed the way the next move went, relative to your "
         "largest one so far; a constant position earns 0.",
-        *((STRUCTURES,) if knowable else ()),
+        *((KNOWABLE,) if knowable else ()),
         f"A row of an episode holds: {columns.meaning(knowable)}.",
     )
     return " ".join(sentences)
+
+
+def strategy_question(*, known: bool) -> str:
+    """Return what is asked where one declared strategy is played on everything; ``known``: on a simulated venue."""
+    costs = "fee 5 bps, slippage from 1 bp"
+    score = (
+        "The score is timing after costs: how far your position pointed the way the next move went, relative to your "
+        "largest one; any constant position earns 0."
+    )
+    if not known:
+        return (
+            "Write a trading strategy for perpetual futures of unknown names. It is backtested on many windows of "
+            "hourly bars and their mirror images (inverted log-returns), clean and with noise, false signals and "
+            f"manipulated feeds; {costs}. {score}"
+        )
+    return (
+        "Write a trading strategy for one venue of perpetual futures. It is backtested on many windows of hourly bars "
+        "of that venue, clean and with noise, false signals and manipulated candle feeds (flow, book, premium, leader "
+        f"and news are true); {costs}. On this venue the direction of the coming bar leans by something that is shown. "
+        f"Its kind, a lag of at most 8 bars and its sign are the same in all windows: {STRUCTURES}. context.history is "
+        f"a stretch of the venue's past, hourly, in columns: {columns.meaning(known, account=False)}. {score}"
+    )

@@ -13,67 +13,93 @@ import numpy as np
 from jax import lax
 
 from backtest.account import HOLD, Action, open_account
-from backtest.episode import Strategy
 from backtest.market import Market
 from backtest.rules import DEFAULT_RULES, Rules
+from backtest.simulators import Traits
 from evaluators.answers.typed_json import Refusal, parse_json_object
 from evaluators.contract import Json, Score, Session, Task, question_message
+from evaluators.crypto.equivalent import EquivalentIC
 from evaluators.crypto.play import Measured, Played, measured_step
 from evaluators.crypto.report import PASS_POINTS, YEAR_SECONDS, scored, tenths
 from evaluators.crypto.skill import error_of_mean
-from evaluators.crypto.strategy_program import program
+from evaluators.crypto.strategy_program import Rule, Seen, rule
 from evaluators.crypto.strategy_rules import BadStrategy, StrategySpec, read_strategy
-from evaluators.crypto.verdict import Realised
-from evaluators.crypto.windows import WARMUP_BARS, Episodes, of
+from evaluators.crypto.venue_strategy import strategy
+from evaluators.crypto.verdict import Verdict, verdict
+from evaluators.crypto.windows import Episodes, of
 
 START_EQUITY = 10_000.0
+COLUMNS = ("transform", "severity", "skill", "se", "reachable", "total_return", "sharpe", "max_drawdown", "trades")
+"""What the robustness table holds of each condition."""
 
 Condition = tuple[str, float, Callable[[], Episodes]]
 """Name of a transform, its severity, and a way to make the episodes under it; the windows are the same in all."""
 
 
-@partial(jax.jit, static_argnames=("strategy",))
-def play_strategy(observed: Market, traded: Market, strategy: Strategy, rules: Rules) -> tuple[Played, Measured]:
+@partial(jax.jit, static_argnames=("strategy", "warmup"))
+def play_strategy(observed: Seen, traded: Market, strategy: Rule, rules: Rules, warmup: int) -> tuple[Played, Measured]:
     """Play a strategy from the bar after the warm-up on; fields ``[bars, episodes]`` in and out."""
-    first = Market(*(field[0] for field in observed))
     lanes = traded.close.shape[1]
     account = open_account(equity=START_EQUITY, shape=(lanes,))
     unset = jnp.full(lanes, jnp.nan)
     nothing = Action(jnp.full(lanes, HOLD, jnp.int32), jnp.zeros(lanes), unset, unset)
 
-    def look(carry: Any, bar: Market) -> tuple[Any, None]:
+    def look(carry: Any, bar: Seen) -> tuple[Any, None]:
         return strategy.decide(carry[0], bar, account), None
 
-    def trade(carry: Any, bars: tuple[Market, Market]) -> tuple[Any, Measured]:
+    def trade(carry: Any, bars: tuple[Market, Seen]) -> tuple[Any, Measured]:
         state, memory, waiting = carry
         real, seen = bars
         state, measured = measured_step(state, waiting, real, rules=rules)
         memory, waiting = strategy.decide(memory, seen, state.account)
         return (state, memory, waiting), measured
 
-    before = Market(*(field[:WARMUP_BARS] for field in observed))
-    (memory, waiting), _ = lax.scan(look, (strategy.init(first), nothing), before)
-    start = Played(account, traded.close[WARMUP_BARS - 1], jnp.zeros(lanes))
-    real, seen = (Market(*(field[WARMUP_BARS:] for field in channel)) for channel in (traded, observed))
-    (state, _, _), measured = lax.scan(trade, (start, memory, waiting), (real, seen))
+    def bars(series: Any, part: int | slice) -> Any:
+        return jax.tree.map(lambda field: field[part], series)
+
+    begun = strategy.init(bars(observed, 0))
+    (memory, waiting), _ = lax.scan(look, (begun, nothing), bars(observed, slice(warmup)))
+    start = Played(account, traded.close[warmup - 1], jnp.zeros(lanes))
+    after = bars((traded, observed), slice(warmup, None))
+    (state, _, _), measured = lax.scan(trade, (start, memory, waiting), after)
     return state, measured
 
 
 class StrategySession(Session):
-    """One message out, one back."""
+    """One message out, one back.
+
+    Parameters
+    ----------
+    task
+        The question.
+    conditions
+        Market conditions, each with a way to make its episodes.
+    families
+        One label a window.
+    sample
+        What is told of the history of a simulated venue; None on candle files.
+    """
 
     def __init__(
-        self, task: Task, conditions: Sequence[Condition], *, families: tuple[str, ...], rules: Rules = DEFAULT_RULES
+        self,
+        task: Task,
+        conditions: Sequence[Condition],
+        *,
+        families: tuple[str, ...],
+        sample: Mapping[str, Json] | None = None,
+        rules: Rules = DEFAULT_RULES,
     ) -> None:
         self.task = task
         self.conditions = conditions
         self.families = families
+        self.sample = sample
         self.rules = rules
         self.answer = ""
 
     def opening(self) -> dict[str, Json]:
-        """Return the question with the JSON schema of the answer."""
-        return question_message(self.task)
+        """Return the question with the JSON schema of the answer, on a venue with a sample of its history."""
+        told = question_message(self.task)
+        return told if self.sample is None else told | {"context": {"history": dict(self.sample)}}
 
     def reply(self, text: str) -> None:
         """Keep the answer; the conversation is over."""
@@ -85,61 +111,82 @@ class StrategySession(Session):
         try:
             if isinstance(document, Refusal):
                 raise BadStrategy(document.reason)
-            spec = read_strategy(document)
+            spec = read_strategy(document, channels=self.sample is not None)
         except BadStrategy as error:
             samples = [{"family": family, "value": 0.0} for family in self.families]
             details = {"fault": str(error), "samples": samples, "mode": "strategy"}
             return Score(0.0, passed=False, details=details, reason=f"no strategy: {error}")
-        return combined([self.under(spec, condition) for condition in self.conditions], self.families, spec)
+        played = [self.under(spec, condition) for condition in self.conditions]
+        scores, judged = [score for score, _ in played], played[0][1]
+        return combined(scores, self.families, spec, equivalent=judged.equivalent)
 
-    def under(self, spec: StrategySpec, condition: Condition) -> Score:
-        """Return the score of a strategy under one condition."""
+    def under(self, spec: StrategySpec, condition: Condition) -> tuple[Score, Verdict]:
+        """Return the score of a strategy under one condition, and by what it was judged."""
         name, severity, make = condition
         episodes = make()
         seconds = float(np.median(np.diff(episodes.traded.time[0])))
-        strategy = program(spec, bars_per_year=YEAR_SECONDS / seconds)
-        channels = [of(jnp.asarray(field.T) for field in channel) for channel in (episodes.observed, episodes.traded)]
-        state, measured = play_strategy(channels[0], channels[1], strategy, self.rules)
-        traded = of(np.asarray(field)[:, WARMUP_BARS:] for field in episodes.traded)
+        observed, traded = (
+            of(jnp.asarray(field.T) for field in channel) for channel in (episodes.observed, episodes.traded)
+        )
+        channels = None
+        if episodes.known is not None:
+            channels = jax.tree.map(lambda field: jnp.asarray(field.T), episodes.known.channels)
+        played = rule(spec, bars_per_year=YEAR_SECONDS / seconds)
+        state, measured = play_strategy(Seen(observed, channels), traded, played, self.rules, episodes.warmup)
         shown = jax.device_get(measured)
-        judged = Realised.of(episodes, families=self.families, every=1, rules=self.rules, equity=START_EQUITY)
-        return scored(
+        judged = verdict(
+            episodes, families=self.families, every=1, rules=self.rules, equity=START_EQUITY, declared=True
+        )
+        skill = judged.skill(shown)
+        score = scored(
             shown,
             jax.device_get(state.account),
-            skill=judged.skill(shown),
+            skill=skill,
             window=episodes.window,
             families=self.families,
             mirrored=episodes.mirrored,
-            time=np.asarray(traded.time),
-            info={"transform": name, "severity": severity},
+            time=np.asarray(episodes.traded.time)[:, episodes.warmup :],
+            info={"transform": name, "severity": severity, **judged.details(skill)},
         )
+        return score, judged
 
     def oracle(self) -> str:
-        """Return the reference strategy that scores best here; no rule of this form reaches perfect hindsight."""
-        best = max(REFERENCES, key=lambda text: self.value_of(text))
-        return best
+        """Return the strategy that says what the venue was drawn with.
+
+        On candle files, where nobody knows what could be known, the reference strategy that scores best: no rule of
+        this form reaches perfect hindsight.
+        """
+        known = self.conditions[0][2]().known
+        if known is None:
+            return max(REFERENCES, key=lambda text: self.value_of(text))
+        return json.dumps(strategy(Traits(*(field[0] for field in known.traits))))
 
     def value_of(self, answer: str) -> float:
         """Return what an answer would score."""
-        session = StrategySession(self.task, self.conditions, families=self.families, rules=self.rules)
+        session = StrategySession(
+            self.task, self.conditions, families=self.families, sample=self.sample, rules=self.rules
+        )
         session.reply(answer)
         return session.score().value
 
 
-def combined(scores: Sequence[Score], families: tuple[str, ...], spec: StrategySpec) -> Score:
-    """Return the mean over conditions, with a robustness table beside it."""
+def combined(
+    scores: Sequence[Score],
+    families: tuple[str, ...],
+    spec: StrategySpec,
+    *,
+    equivalent: Callable[[float, float], EquivalentIC | None],
+) -> Score:
+    """Return the mean over conditions, with a robustness table beside it.
+
+    ``equivalent`` tells the information coefficient of who would score as much under the first condition.
+    """
     values = [score.value for score in scores]
     by_window = np.mean([[row["value"] for row in score.details["samples"]] for score in scores], axis=0)
     value = float(np.mean(values))
     se = error_of_mean(by_window, families)
-    table = [
-        {
-            name: score.details[name]
-            for name in ("transform", "severity", "skill", "se", "total_return", "sharpe", "max_drawdown", "trades")
-        }
-        for score in scores
-    ]
-    shown = scores[0].details
+    table = [{name: score.details[name] for name in COLUMNS if name in score.details} for score in scores]
+    shown, same = scores[0].details, equivalent(value, se)
     details: dict[str, Json] = {
         **{name: shown[name] for name in shown if name not in ("samples", "points", "severity")},
         "mode": "strategy",
@@ -147,6 +194,7 @@ def combined(scores: Sequence[Score], families: tuple[str, ...], spec: StrategyS
         "skill": value,
         "se": se,
         "samples": [{"family": f, "value": float(v)} for f, v in zip(families, by_window, strict=True)],
+        "equivalent_ic": None if same is None else same._asdict(),
         "robustness": robustness(table),
         "strategy_indicators": [name for name, _, _ in spec.indicators],
     }

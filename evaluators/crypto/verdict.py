@@ -21,8 +21,8 @@ from evaluators.crypto.windows import Episodes, of
 SHARE_OF_HINDSIGHT = 0.25
 """100 points on candles, as a share of what hindsight nets: nobody comes near it, and an information coefficient of
 about 0.25 then earns 50."""
-REPEATS = 4
-"""Draws of the noise of forecasters, of whom each plays every episode."""
+REPEATS, ENOUGH = 4, 100
+"""Draws of the noise of forecasters, of whom each plays every episode; one draw where episodes have as many bars."""
 
 
 class Verdict(Protocol):
@@ -46,12 +46,18 @@ class Verdict(Protocol):
         ...
 
 
-def verdict(episodes: Episodes, *, families: Sequence[str], every: int, rules: Rules, equity: float) -> Verdict:
-    """Return what judges a task: by the conditional mean where it is known, by realised returns elsewhere."""
+def verdict(
+    episodes: Episodes, *, families: Sequence[str], every: int, rules: Rules, equity: float, declared: bool = False
+) -> Verdict:
+    """Return what judges a task: by the conditional mean where it is known, by realised returns elsewhere.
+
+    Where a strategy is ``declared`` once, 100 is what can be declared: nobody tells it the hidden variance.
+    """
     if episodes.known is None:
         return Realised.of(episodes, families=families, every=every, rules=rules, equity=equity)
     known = knowledge.truth(episodes, rules=rules, equity=equity)
-    return Conditional(episodes, tuple(families), every, known, knowledge.informed(known, every=every))
+    best = knowledge.sayable(episodes, known) if declared else knowledge.informed(known, every=every)
+    return Conditional(episodes, tuple(families), every, known, best, declared)
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,7 @@ class Conditional:
     every: int
     known: knowledge.Truth
     best: knowledge.Traded
+    declared: bool = False
 
     @property
     def sides(self) -> Array:
@@ -81,7 +88,7 @@ class Conditional:
 
     def details(self, shown: Skill) -> dict[str, Json]:
         """Return points by structure, and what was in reach of who reads the structure from the observed bars."""
-        reader = knowledge.reader(self.episodes, self.known, every=self.every)
+        reader = knowledge.reader(self.episodes, self.known, every=self.every, estimates=self.declared)
         return {
             "credit": "conditional mean",
             "structures": self._structures(shown),
@@ -119,7 +126,9 @@ class Conditional:
             return np.zeros_like(COEFFICIENTS)
         played = slice(self.episodes.warmup, None)
         drawn, deviation = (field[:, played].T for field in (self.episodes.known.drawn, self.episodes.known.deviation))
-        return forecaster_worth(drawn, deviation, self.known.cost, unit=self.known.unit, repeats=REPEATS, seed=0)
+        return forecaster_worth(
+            drawn, deviation, self.known.cost, unit=self.known.unit, repeats=_repeats(drawn), seed=0
+        )
 
 
 @dataclass(frozen=True)
@@ -175,4 +184,8 @@ class Realised:
         returns = self.available.returns
         spread = np.broadcast_to(np.sqrt(np.mean(returns**2, axis=0)), returns.shape)
         unit = np.where(self.usual > 0.0, 1.0 / np.where(self.usual > 0.0, self.usual, 1.0), 0.0)
-        return forecaster_worth(returns, spread, self.cost, unit=unit, repeats=REPEATS, seed=0)
+        return forecaster_worth(returns, spread, self.cost, unit=unit, repeats=_repeats(returns), seed=0)
+
+
+def _repeats(returns: Array) -> int:
+    return REPEATS if len(returns) < ENOUGH else 1

@@ -22,6 +22,8 @@ WARMUP_BARS = 68
 KNOWABLE_WARMUP_BARS = 240
 """The same on markets in which something can be known: ten days of hours, enough to find most of it."""
 
+START_TIME = 1_600_000_000.0
+"""Of simulated markets, about."""
 DAY = 86_400.0
 FIRST_TIME = 1_717_372_800.0
 """2024-06-03 00:00 UTC: the week in which every disguised window begins."""
@@ -41,6 +43,8 @@ class Known(NamedTuple):
         transform's own.
     deviation
         ``[..., bars]`` standard deviation that the return would have had without a structure.
+    lean
+        ``[..., bars]`` P(up) - P(down) of the bar given what was shown.
     traits
         Fields ``[...]``: what the markets were drawn with.
     """
@@ -49,12 +53,20 @@ class Known(NamedTuple):
     mean: Array
     drawn: Array
     deviation: Array
+    lean: Array
     traits: simulators.Traits
 
     @property
     def structure(self) -> list[str]:
         """Return what could be known, a name of ``backtest.simulators.STRUCTURES`` for each."""
         return [simulators.MENU[kind] for kind in self.traits.kind]
+
+
+class Twin(NamedTuple):
+    """Markets that are played in their mirror images alone, and what is known of them."""
+
+    market: Market
+    known: Known
 
 
 class Windows(NamedTuple):
@@ -72,6 +84,8 @@ class Windows(NamedTuple):
         Bars that are shown before the first decision.
     known
         What could be known; None where nobody knows.
+    twin
+        What the mirror images are made of, window by window, where it is not the windows themselves (:func:`venue`).
     """
 
     market: Market
@@ -79,6 +93,7 @@ class Windows(NamedTuple):
     label: tuple[str, ...]
     warmup: int = WARMUP_BARS
     known: Known | None = None
+    twin: Twin | None = None
 
 
 class Episodes(NamedTuple):
@@ -120,37 +135,49 @@ def _simulated(keys: jax.Array, bars: int) -> Market:
 def simulated(key: jax.Array, *, windows: int, bars: int, name: str) -> Windows:
     """Return windows of simulated markets that are fair games, hourly, ``bars`` with those shown first."""
     market = to_numpy(_simulated(jax.random.split(key, windows), WARMUP_BARS + bars))
-    labels = tuple(f"{name}-{index:03d}" for index in range(windows))
-    return Windows(market, labels, ("simulated",) * windows)
+    return Windows(market, labels(name, windows), ("simulated",) * windows)
 
 
-@partial(jax.jit, static_argnames=("windows", "bars"))
-def _knowable(key: jax.Array, windows: int, bars: int) -> tuple[simulators.Knowable, simulators.Traits]:
-    traits_key, key = jax.random.split(key)
-    traits = simulators.draw_traits(traits_key, markets=windows)
-
-    def simulate(key: jax.Array, traits: simulators.Traits) -> simulators.Knowable:
-        made: simulators.Knowable = simulators.simulate_knowable(key, traits, bars=bars)
+@partial(jax.jit, static_argnames=("bars",))
+def _knowable(keys: jax.Array, traits: simulators.Traits, start_time: jax.Array, bars: int) -> simulators.Knowable:
+    def simulate(key: jax.Array, traits: simulators.Traits, start_time: jax.Array) -> simulators.Knowable:
+        made: simulators.Knowable = simulators.simulate_knowable(key, traits, bars=bars, start_time=start_time)
         return made
 
-    return jax.vmap(simulate)(jax.random.split(key, windows), traits), traits
+    made: simulators.Knowable = jax.vmap(simulate)(keys, traits, start_time)
+    return made
+
+
+def played(keys: jax.Array, traits: simulators.Traits, *, bars: int, start_time: Any = START_TIME) -> Twin:
+    """Return markets with as many traded bars, and what can be known of them."""
+    starts = np.broadcast_to(np.asarray(start_time, float), (len(keys),))
+    made: simulators.Knowable = jax.device_get(_knowable(keys, traits, starts, KNOWABLE_WARMUP_BARS + bars))
+    market = to_numpy(made.market)
+    drawn = np.log(market.close / market.open)
+    return Twin(
+        market,
+        Known(
+            made.channels,
+            np.asarray(made.mean),
+            drawn,
+            np.asarray(made.deviation),
+            np.asarray(made.lean),
+            jax.device_get(traits),
+        ),
+    )
 
 
 def knowable(key: jax.Array, *, windows: int, bars: int, name: str) -> Windows:
     """Return windows of simulated markets in which something can be known, hourly, ``bars`` of them traded."""
-    made: simulators.Knowable
-    traits: simulators.Traits
-    made, traits = jax.device_get(_knowable(key, windows, KNOWABLE_WARMUP_BARS + bars))
-    market = to_numpy(made.market)
-    known = Known(
-        made.channels,
-        np.asarray(made.mean),
-        np.log(market.close / market.open),
-        np.asarray(made.deviation),
-        traits,
-    )
-    labels = tuple(f"{name}-{index:03d}" for index in range(windows))
-    return Windows(market, labels, ("simulated",) * windows, KNOWABLE_WARMUP_BARS, known)
+    traits_key, key = jax.random.split(key)
+    traits = simulators.draw_traits(traits_key, markets=windows)
+    made = played(jax.random.split(key, windows), traits, bars=bars)
+    return Windows(made.market, labels(name, windows), ("simulated",) * windows, KNOWABLE_WARMUP_BARS, made.known)
+
+
+def labels(name: str, windows: int) -> tuple[str, ...]:
+    """Return where each of so many windows comes from, for the report."""
+    return tuple(f"{name}-{index:03d}" for index in range(windows))
 
 
 def episodes(windows: Windows, choice: TransformChoice, *, key: jax.Array, seed: list[int]) -> Episodes:
@@ -172,10 +199,15 @@ def episodes(windows: Windows, choice: TransformChoice, *, key: jax.Array, seed:
     ValueError
         When a bar of either channel is not finite or has a price that is not above 0.
     """
-    changed = transforms.apply(choice.name, key, windows.market, severity=choice.severity, **choice.params)
+    changed = _changed(windows.market, choice, key)
     observed, traded = to_numpy(changed.observed), to_numpy(changed.traded)
-    pivot = traded.open[:, :1]
-    seen, real = (paired(channel, mirror(channel, pivot)) for channel in (observed, traded))
+    # A twin meets the same key, and so the same lies at the same bars: what leans one way in the window leans the other
+    # way in the image.
+    other = changed if windows.twin is None else _changed(windows.twin.market, choice, key)
+    inverted, pivot = (to_numpy(other.observed), to_numpy(other.traded)), np.asarray(other.traded.open)[:, :1]
+    seen, real = (
+        paired(channel, mirror(image, pivot)) for channel, image in zip((observed, traded), inverted, strict=True)
+    )
     for name, channel in (("observed", seen), ("traded", real)):
         check(channel, f"{choice.name} at severity {choice.severity:g}, {name} channel")
     count = 2 * len(windows.label)
@@ -194,18 +226,24 @@ def episodes(windows: Windows, choice: TransformChoice, *, key: jax.Array, seed:
         mirrored=(np.arange(count) >= count // 2)[order],
         symbol=tuple(f"ASSET{number:02d}" for number in range(1, count + 1)),
         warmup=windows.warmup,
-        known=None if windows.known is None else _both_images(windows.known, order),
+        known=None if windows.known is None else _both_images(windows.known, windows.twin, order),
     )
 
 
-def _both_images(known: Known, order: npt.NDArray[np.int64]) -> Known:
+def _changed(market: Market, choice: TransformChoice, key: jax.Array) -> transforms.Transformed:
+    return transforms.apply(choice.name, key, market, severity=choice.severity, **choice.params)
+
+
+def _both_images(known: Known, twin: Twin | None, order: npt.NDArray[np.int64]) -> Known:
     """Return what is known of windows and their mirrors, in the order of the episodes."""
+    other = known if twin is None else twin.known
     image = Known(
-        mirrored(known.channels),
-        -known.mean,
-        -known.drawn,
-        known.deviation,
-        simulators.mirrored_traits(known.traits),
+        mirrored(other.channels),
+        -other.mean,
+        -other.drawn,
+        other.deviation,
+        -other.lean,
+        jax.device_get(simulators.mirrored_traits(other.traits)),
     )
     both: Known = jax.tree.map(lambda one, other: np.concatenate([one, other])[order], known, image)
     return both
