@@ -9,7 +9,9 @@ same in both (the hour, the premium, a product of two sides), the mirror image o
 the venue with the **other** sign: a rule that is right in the one is wrong in the other, and nothing could be found.
 So the image of such a window is that of its twin: the market drawn from the same random numbers with the other sign.
 Its mirror has the venue's sign. It moves as far at every bar as the window's own image would, but for the leverage of
-volatility, and meets the same transform with the same key. A position held throughout gains what it loses.
+volatility, and meets the same transform with the same key, so that what leans one way there leans the other way here. A
+position held throughout gains exactly what it loses where images are exact, and elsewhere but for the luck of the drawn
+signals, whose mean is 0 (0.9 points of standard deviation over 64 windows of 500 bars).
 """
 
 from __future__ import annotations
