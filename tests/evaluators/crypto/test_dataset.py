@@ -125,7 +125,7 @@ def test_tasks_whose_markets_held_an_infinite_price_once_are_played_to_the_end(s
     assert messages == 12 and 99.0 <= score.value <= 100.0
 
 
-@pytest.mark.parametrize(("mode", "bar", "values"), [("interactive", 242, 976), ("strategy", 70, 288)])
+@pytest.mark.parametrize(("mode", "bar", "values"), [("interactive", 242, 976), ("strategy", 242, 976)])
 def test_a_market_that_is_not_finite_is_refused_before_anything_is_sent(
     tmp_path: Path, mode: str, bar: int, values: int
 ) -> None:

@@ -19,7 +19,7 @@ from evaluators.crypto.dataset import DATASET
 from evaluators.crypto.strategy_program import program
 from evaluators.crypto.strategy_rules import SCHEMA, BadStrategy, read_strategy
 from evaluators.crypto.strategy_session import REFERENCES, StrategySession
-from evaluators.crypto.windows import WARMUP_BARS
+from evaluators.crypto.windows import KNOWABLE_WARMUP_BARS, WARMUP_BARS
 from lake.candles.folder import stretches
 
 CROSS: dict[str, Any] = {
@@ -81,7 +81,7 @@ def test_conditions_stops_and_sizes_do_what_they_say() -> None:
         ({"size": "all"}, "size must be a number"),
         ({"indicators": {"x": {"type": "crystal_ball"}}}, "type must be one of"),
         ({"indicators": {"x": {"type": "ema", "window": 0}}}, "window must be from 1 to 500, got 0"),
-        ({"indicators": {"x": {"type": "ema", "window": 2.5}}}, "window must be from 1 to 500, got 2.5"),
+        ({"indicators": {"x": {"type": "ema", "window": 2.5}}}, "window must be a whole number from 1 to 500, got 2.5"),
         ({"indicators": {"close": {"type": "ema"}}}, "must be a plain word that is no price"),
         ({"indicators": {"x": {"type": "macd", "fast": 30, "slow": 20}}}, "fast must be below slow"),
         ({"enter_long": [{"left": "fast", "op": "=", "right": 1}]}, "op must be one of"),
@@ -125,7 +125,7 @@ def test_a_strategy_is_played_under_every_condition_on_the_same_windows() -> Non
     _, _, second = session.conditions[1]
     np.testing.assert_array_equal(first().traded.close, second().traded.close)
     assert (first().observed.close != second().observed.close).any()
-    assert jnp.asarray(first().traded.close).shape == (8, WARMUP_BARS + 120)
+    assert jnp.asarray(first().traded.close).shape == (8, KNOWABLE_WARMUP_BARS + 120)
 
 
 def candles(folder: Path, bars: int) -> Path:

@@ -31,7 +31,7 @@ LONG: dict[str, Any] = {
     "size": 1.0,
 }
 SHORT = LONG | {"enter_long": [], "enter_short": ALWAYS, "rebalance": True}
-"""Kept at its size: a short that is left alone grows with the price, and so follows or fades earlier returns a little."""
+"""Kept at its size: a short that is left alone grows with the price, and so fades or follows earlier returns."""
 
 
 def traits_of(name: str, *, sign: float, lag: int | None = None, choice: int | None = None) -> Traits:
