@@ -29,7 +29,7 @@ from backtest.simulators.knowable import LEAST_COEFFICIENT, MOST_COEFFICIENT
 from evaluators.contract import Json
 from evaluators.crypto import columns
 from evaluators.crypto.settings import TransformChoice
-from evaluators.crypto.windows import KNOWABLE_WARMUP_BARS, START_TIME, Windows, episodes, labels, played
+from evaluators.crypto.windows import KNOWABLE_WARMUP_BARS, START_TIME, Windows, drawn_traits, episodes, labels, played
 
 SAMPLE_BARS = 360
 """Fifteen days: 20 kB."""
@@ -56,8 +56,7 @@ class Venue:
     def of(cls, key: jax.Array) -> Venue:
         """Draw a venue: any structure and either sign are equally likely."""
         traits_key, key = jax.random.split(key)
-        drawn: Traits = simulators.draw_traits(traits_key, markets=1)
-        return cls(key, Traits(*(field[0] for field in drawn)))
+        return cls(key, Traits(*(field[0] for field in drawn_traits(traits_key, 1))))
 
     def windows(self, *, windows: int, bars: int, name: str) -> Windows:
         """Return windows of the venue, hourly, ``bars`` of them traded, each with a strength of its own."""

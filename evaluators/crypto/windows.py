@@ -138,6 +138,13 @@ def simulated(key: jax.Array, *, windows: int, bars: int, name: str) -> Windows:
     return Windows(market, labels(name, windows), ("simulated",) * windows)
 
 
+@partial(jax.jit, static_argnames=("markets",))
+def drawn_traits(key: jax.Array, markets: int) -> simulators.Traits:
+    """Return what so many markets are drawn with, compiled."""
+    traits: simulators.Traits = simulators.draw_traits(key, markets=markets)
+    return traits
+
+
 @partial(jax.jit, static_argnames=("bars",))
 def _knowable(keys: jax.Array, traits: simulators.Traits, start_time: jax.Array, bars: int) -> simulators.Knowable:
     def simulate(key: jax.Array, traits: simulators.Traits, start_time: jax.Array) -> simulators.Knowable:
@@ -170,7 +177,7 @@ def played(keys: jax.Array, traits: simulators.Traits, *, bars: int, start_time:
 def knowable(key: jax.Array, *, windows: int, bars: int, name: str) -> Windows:
     """Return windows of simulated markets in which something can be known, hourly, ``bars`` of them traded."""
     traits_key, key = jax.random.split(key)
-    traits = simulators.draw_traits(traits_key, markets=windows)
+    traits = drawn_traits(traits_key, windows)
     made = played(jax.random.split(key, windows), traits, bars=bars)
     return Windows(made.market, labels(name, windows), ("simulated",) * windows, KNOWABLE_WARMUP_BARS, made.known)
 
