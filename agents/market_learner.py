@@ -97,6 +97,9 @@ def forecast(change: Array, channels: Mapping[str, Array], hours: Array) -> floa
     every = signals(change, sizes, channels, hours)
     target = np.clip(change / sizes[:-1], -2.5, 2.5)[LAGS:]
     theta = false_share(target)
+    if theta == 0.0:
+        # Which way it went says more than how far, which volatility and false signals have a hand in.
+        target = np.tanh(change / (0.3 * sizes[:-1]))[LAGS:]
     answer = whitened(target[:, None], theta)[:, 0]
     known = whitened(every[LAGS:-1], theta)
     spread = np.sqrt((known**2).mean(axis=0))
