@@ -5,7 +5,8 @@ the same emitter. Everything is compiled once a machine by the C++ compiler that
 ``~/.cache/traderbench``; :func:`status` says whether that works here, and if not why.
 """
 
+from native.fold import folded
 from native.kernel import kernel, status
 from native.marks import where_any
 
-__all__ = ["kernel", "status", "where_any"]
+__all__ = ["folded", "kernel", "status", "where_any"]
