@@ -115,21 +115,24 @@ def _source(traced: Any, dtypes: tuple[str, ...], returned: tuple[str, ...], num
     ]
     body = "\n  ".join([*reads, *emitter.lines, *writes])
     sizes = ", ".join(str(np.dtype(dtype).itemsize) for dtype in dtypes)
-    fixed = ", ".join("0" if numbers is None or place < numbers else "1" for place in range(len(dtypes)))
     out_sizes = ", ".join(str(np.dtype(dtype).itemsize) for dtype in returned)
+    step, known = "step", ""
+    if numbers is not None:
+        step = "STEP"
+        known = f", STEP[] = {{{', '.join(str(int(place >= numbers)) for place in range(len(dtypes)))}}}"
     return f"""#define W {64 // word}
 #define MASK int{8 * word}_t
 #include "lanes.h"
 #include "blocks.h"
 
-static constexpr int64_t IN[] = {{{sizes}}}, OUT[] = {{{out_sizes}}}, STEP[] = {{{fixed}}};
+static constexpr int64_t IN[] = {{{sizes}}}, OUT[] = {{{out_sizes}}}{known};
 
 INLINE void block(const char* const* in, char* const* out) {{
   {body}
 }}
 
 extern "C" void loop(int64_t count, const char* const* in, const int64_t* step, char* const* out) {{
-  in_blocks(count, IN, in, {"step" if numbers is None else "STEP"}, OUT, out, block);
+  in_blocks(count, IN, in, {step}, OUT, out, block);
 }}
 """
 
