@@ -4,8 +4,9 @@ For every market some sixty signals are worked out of the bars so far: earlier r
 products, the hour, levels that were broken. Those that have explained the past better than luck would are fitted by
 ridge regression, and the side is changed where the forecast pays for the change.
 
-The feed may lie about prices, so returns are measured between **averages** of a close and the open after it, which is
-the same where the feed is true, and every return counts for a few usual sizes at most.
+The feed may lie about prices. So returns are measured between **averages** of a close and the open after it, which is
+the same where the feed is true; every return counts for a few usual sizes at most; and where moves are taken back by
+the next ones, as they are when prices are told with errors, the fit allows for it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ MEMORY = 0.9
 LAGS = 8
 LEAST_T = 2.8
 """Of some sixty signals that say nothing one in 200 looks like this by luck; two or three enter a fit."""
+LEAST_TAKEN_BACK = 0.15
+"""Of a move by the next one: less is luck, and the feed is taken for true."""
 RIDGE = 8.0
 """In bars: what a fit of standardised signals is shrunk by."""
 COST = 0.0006
@@ -93,15 +96,43 @@ def forecast(change: Array, channels: Mapping[str, Array], hours: Array) -> floa
     sizes = usual_sizes(change)
     every = signals(change, sizes, channels, hours)
     target = np.clip(change / sizes[:-1], -2.5, 2.5)[LAGS:]
-    known = every[LAGS:-1]
+    theta = false_share(target)
+    if theta == 0.0:
+        # Which way it went says more than how far, which volatility and false signals have a hand in.
+        target = np.tanh(change / (0.3 * sizes[:-1]))[LAGS:]
+    answer = whitened(target[:, None], theta)[:, 0]
+    known = whitened(every[LAGS:-1], theta)
     spread = np.sqrt((known**2).mean(axis=0))
-    scaled = known / np.where(spread > 0.0, spread, 1.0)
-    t = scaled.T @ target / math.sqrt(max(len(target) * float(target.var()), 1e-12))
+    spread = np.where(spread > 0.0, spread, 1.0)
+    scaled = known / spread
+    t = scaled.T @ answer / math.sqrt(max(len(answer) * float(answer.var()), 1e-12))
     kept = np.abs(t) >= min(LEAST_T, float(np.abs(t).max()))
     chosen = scaled[:, kept]
-    weights = np.linalg.solve(chosen.T @ chosen + RIDGE * np.eye(int(kept.sum())), chosen.T @ target)
-    latest = every[-1, kept] / np.where(spread[kept] > 0.0, spread[kept], 1.0)
-    return float(sizes[-1] * (latest @ weights))
+    weights = np.linalg.solve(chosen.T @ chosen + RIDGE * np.eye(int(kept.sum())), chosen.T @ answer)
+    return float(sizes[-1] * (every[-1, kept] / spread[kept] @ weights))
+
+
+def false_share(moves: Array) -> float:
+    """Return how much of a move the next one takes back, 0 for a feed that is true.
+
+    A price that is told with an error makes one move too large and the next too small: the moves are then those of a
+    moving average of order one, ``u[t] - theta u[t - 1]``.
+    """
+    own, next_ = float(moves @ moves), float(moves[1:] @ moves[:-1])
+    rho = min(max(-next_ / own, 0.0), 0.49) if own > 0.0 else 0.0
+    if rho < LEAST_TAKEN_BACK:
+        return 0.0
+    return (1.0 - math.sqrt(1.0 - 4.0 * rho**2)) / (2.0 * rho)
+
+
+def whitened(columns: Array, theta: float) -> Array:
+    """Return ``[bars, columns]`` freed of errors that the next bar takes back (generalised least squares)."""
+    if theta == 0.0:
+        return columns
+    found = columns.copy()
+    for bar in range(1, len(found)):
+        found[bar] += theta * found[bar - 1]
+    return found
 
 
 class Market:

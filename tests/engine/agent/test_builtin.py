@@ -186,7 +186,7 @@ def test_the_same_agent_on_another_port_has_the_same_digest_and_another_agent_ha
 
 
 def test_an_unknown_agent_lists_what_exists() -> None:
-    with pytest.raises(ValueError, match="unknown built-in agent 'nul'; available: echo, keyword, llm, null"):
+    with pytest.raises(ValueError, match="unknown built-in agent 'nul'; available: echo, keyword, learner, llm, null"):
         lookup("builtin:nul")
 
 

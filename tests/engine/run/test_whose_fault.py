@@ -89,7 +89,7 @@ def test_a_market_is_never_played_twice_however_the_servers_are_flooded(servers:
     mind = Hindsight()
     with Purple(mind.say) as agent:
         result = run(tmp_path / "run", agent.url, CRYPTO, servers=servers)
-    assert (mind.openings, mind.replies, result["repeated"]) == (2, 24, 0)
+    assert (mind.openings, mind.replies, result["repeated"]) == (2, 48, 0)
     assert [(task["attempts"], task["draw"], task["state"]) for task in result["tasks"]] == [(1, 1, "failed")] * 2
     assert result["sections"]["crypto_trading"]["score"] == 0.0
 
