@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
 
+from lake import whole_file
 from lake.candles.candles import Candles, Funding, moment
 from lake.candles.faults import Report, examine
 from lake.candles.pages import Fetch, Gap, Rows, gaps, irregular_gaps, pages
@@ -378,10 +378,10 @@ class _Store:
         sink = pa.BufferOutputStream()
         pq.write_table(pa.table(dict(zip(self.columns, table.T, strict=True))), sink)
         content = sink.getvalue().to_pybytes()
-        _replace(self.folder / f"{name}.parquet", content)
+        whole_file.replace(self.folder / f"{name}.parquet", content)
         digest = hashlib.sha256(content).hexdigest()
         self._months[name] = {"rows": len(rows), "sha256": digest, "from": begin, "to": stop}
-        _replace(self._path, json.dumps(self._months, indent=1, sort_keys=True).encode())
+        whole_file.replace(self._path, json.dumps(self._months, indent=1, sort_keys=True).encode())
 
     def _verify(self, name: str) -> bytes:
         path = self.folder / f"{name}.parquet"
@@ -400,13 +400,3 @@ class _Store:
         tables = [pq.read_table(pa.BufferReader(self._verify(name))) for name in sorted(self._months)]
         joined = pa.concat_tables(tables)
         return [joined[column].to_numpy() for column in self.columns]
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    temporary = path.with_name(path.name + ".part")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
