@@ -35,6 +35,7 @@ class Provider(Protocol):
 
 PROVIDERS: Mapping[tuple[str, str], str] = {
     ("equities", "folder"): "lake.folder",
+    ("filings", "edgar"): "lake.edgar.provider",
 }
 """Kind and name -> module. Those that are not here (embedded, simulated) are in every lake."""
 

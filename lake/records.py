@@ -139,15 +139,18 @@ class FilingIndex(Columns):
 
 @dataclass(frozen=True)
 class Sections(Columns):
-    """The text of filings, one row a section, in the order of the document.
+    """The text of filings, one row a section.
 
     Attributes
     ----------
+    number
+        Place of the section in the document.
     section
         ``1A`` of a 10-K, ``I-2`` (part and item) of a 10-Q, ``2.02`` of an 8-K; ``EX-99.1`` of an exhibit; empty for
         what stands before the first heading.
     """
 
+    ticker: tuple[str, ...]
     accession: tuple[str, ...]
     form: tuple[str, ...]
     number: tuple[int, ...]

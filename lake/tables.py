@@ -114,15 +114,15 @@ class Table(Generic[RecordT]):
 
     def known(self, key: str, *, as_of: date) -> RecordT:
         """Return the rows of ``key`` with ``known_on <= as_of``; :class:`UnknownKey` if there is none."""
-        self._fetch_once(key)
+        self.ensure(key)
         entry = self.entries().get(key)
         rows = None if entry is None else known_rows(self._whole(key, entry), as_of=as_of)
         if not rows:
             raise self.unknown(key, as_of)
         return rows
 
-    def _fetch_once(self, key: str) -> None:
-        """Fetch a key that is not here, whatever the date that it is asked on."""
+    def ensure(self, key: str) -> None:
+        """Fetch a key that is not here, if the table may, whatever the date that it is asked on."""
         if self._fetch is None or key in self.entries() or not _NAME.fullmatch(key):
             return
         with self._fetching:
@@ -138,20 +138,52 @@ class Table(Generic[RecordT]):
         known = ", ".join(keys[:LISTED]) + more if keys else "nothing"
         return UnknownKey(f"no data on {key!r} was known on {as_of}; known then: {known}{self._hint}")
 
-    def select(self, where: str, values: Sequence[Any] = (), *, key: str | None = None, as_of: date) -> RecordT:
+    def select(
+        self,
+        where: str,
+        values: Sequence[Any] = (),
+        *,
+        key: str | None = None,
+        as_of: date,
+        order: str = "known_on",
+        last: int | None = None,
+    ) -> RecordT:
         """Return the rows known on ``as_of`` that meet an SQL condition, of one key or of all.
 
         Only the columns and row groups that the condition needs are read: for tables with long texts.
+
+        Parameters
+        ----------
+        where, values
+            The condition; what callers were given goes into ``values``, never into the text.
+        order
+            Columns to sort by, ``known_on`` first.
+        last
+            How many rows, from the end of that order; None: all.
         """
-        if key is not None:
-            self._fetch_once(key)
-        entries = self.entries()
-        chosen = [entry for name, entry in entries.items() if key is None or name == key]
-        files = [str(self._verified(entry)) for entry in chosen if entry["first_known"] <= as_of.isoformat()]
+        files = self._files(key, as_of)
         if not files:
             return self.record.of([])
-        condition = f"WHERE known_on <= ? AND ({where}) ORDER BY known_on"
-        return known_rows(_read(self.record, condition, [files, as_of, *values]), as_of=as_of)
+        newest = ", ".join(f"{column} DESC" for column in order.split(", "))
+        rows = f"(SELECT * FROM read_parquet(?) WHERE known_on <= ? AND ({where}) ORDER BY {newest} LIMIT ?)"
+        found = _read(self.record, f"{rows} ORDER BY {order}", [files, as_of, *values, 2**62 if last is None else last])
+        return known_rows(found, as_of=as_of)
+
+    def distinct(
+        self, column: str, where: str = "true", values: Sequence[Any] = (), *, key: str, as_of: date
+    ) -> list[Any]:
+        """Return the different values of one column in the rows of ``key`` that were known, the oldest first."""
+        if not (files := self._files(key, as_of)):
+            return []
+        condition = f"WHERE known_on <= ? AND ({where}) GROUP BY 1 ORDER BY min(known_on), 1"
+        query = f"SELECT {column} FROM read_parquet(?) {condition}"
+        return [row[0] for row in _engine().cursor().execute(query, [files, as_of, *values]).fetchall()]
+
+    def _files(self, key: str | None, as_of: date) -> list[str]:
+        if key is not None:
+            self.ensure(key)
+        chosen = [entry for name, entry in self.entries().items() if entry["rows"] and key in (None, name)]
+        return [str(self._verified(entry)) for entry in chosen if entry["first_known"] <= as_of.isoformat()]
 
     def write(self, key: str, rows: RecordT, *, source: str, **noted: Any) -> bool:
         """Put ``rows`` in place of what is here of ``key``; return whether they differ from it.
@@ -204,7 +236,7 @@ class Table(Generic[RecordT]):
             if name in self._tables:
                 self._tables.move_to_end(name)
                 return self._tables[name]
-        rows = _read(self.record, "", [[str(self._verified(entry))]])
+        rows = _read(self.record, "read_parquet(?)", [[str(self._verified(entry))]])
         with self._lock:
             self._tables[name] = rows
             while len(self._tables) > KEPT:
@@ -247,10 +279,9 @@ def _engine() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:", config={"threads": 1, **off})
 
 
-def _read(record: type[RecordT], condition: str, values: Sequence[Any]) -> RecordT:
+def _read(record: type[RecordT], rows: str, values: Sequence[Any]) -> RecordT:
     columns = ", ".join(f'"{name}"' for name in _types(record))
-    query = f"SELECT {columns} FROM read_parquet(?) {condition}"
-    table = _engine().cursor().sql(query, params=list(values)).to_arrow_table()
+    table = _engine().cursor().sql(f"SELECT {columns} FROM {rows}", params=list(values)).to_arrow_table()
     return record(**{name: tuple(table[name].to_pylist()) for name in _types(record)})
 
 

@@ -1,4 +1,4 @@
-"""``traderbench data pull crypto``."""
+"""``traderbench data pull KIND``: candles of an exchange here, the other kinds in :mod:`engine.cli.pulls`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from engine.cli import options
+from engine.cli import options, pulls
 
 
 def add_commands(commands: options.Commands) -> None:
@@ -33,6 +33,7 @@ def add_commands(commands: options.Commands) -> None:
     crypto.add_argument("--funding", action="store_true", help="fetch funding rates instead of candles")
     crypto.add_argument("--out", metavar="FOLDER", type=Path, default=Path("data/crypto"), help="default: %(default)s")
     crypto.add_argument("--base-url", metavar="URL", help="another address of the exchange's API")
+    pulls.add_kinds(kinds)
 
 
 def pull_crypto_command(arguments: argparse.Namespace) -> int:

@@ -2,36 +2,73 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 from lake import sample
 from lake.point_in_time import PointInTime
-from lake.records import Bars, Facts, Observations
+from lake.records import Bars, Facts, FilingIndex, Observations, Sections
+from lake.tables import RecordT, Table
 
 AS_OF = date(2020, 6, 15)
 TOMORROW = date(2020, 6, 16)
 CANARY = 777_123.0
 DIGITS = "777123"
+NEWCOMER = "NEWCO"
+"""A key of which everything is of tomorrow."""
+_FOLDER = tempfile.TemporaryDirectory()
 
 
-def planted() -> sample.Lake:
-    """Return the embedded sample with a row of tomorrow in every table."""
+def planted(*, with_tomorrow: bool = True) -> sample.Lake:
+    """Return the embedded sample with a row of tomorrow in every table; without it, what should be seen of that."""
     lake = sample.embedded()
+    last = TOMORROW if with_tomorrow else AS_OF
     facts = list(_rows(lake.facts.known("AAPL", as_of=AS_OF)))
     facts.append(
         (TOMORROW, "Revenues", 2019, "FY", date(2018, 9, 30), date(2019, 9, 28), CANARY, "USD", "10-K/A", DIGITS)
     )
     bars = list(_rows(lake.simulated_bars.known("SIM-TECH", as_of=AS_OF)))
     bars.append((TOMORROW, CANARY, CANARY + 1, CANARY - 1, CANARY, CANARY))
+    kept = Path(_FOLDER.name) / last.isoformat()
+
+    def memory(table: type[RecordT], key: str, rows: Any) -> PointInTime[RecordT]:
+        return PointInTime("fixture", lambda: {key: table.of([row for row in rows if row[0] <= last])})
+
     rates = [(date(2020, 6, 1), date(2020, 6, 1), 0.15), (TOMORROW, TOMORROW, 77.0)]
     return replace(
         lake,
-        facts=PointInTime("fixture", lambda: {"AAPL": Facts.of(facts)}),
-        simulated_bars=PointInTime("fixture", lambda: {"SIM-TECH": Bars.of(bars)}),
-        rates=PointInTime("fixture", lambda: {"DTB3": Observations.of(rates)}),
+        facts=memory(Facts, "AAPL", facts),
+        simulated_bars=memory(Bars, "SIM-TECH", bars),
+        rates=memory(Observations, "DTB3", rates),
+        filings=_table(kept / "index", FilingIndex, "AAPL", list(_filings()), last),
+        sections=_table(kept / "sections", Sections, "AAPL", list(_sections()), last),
     )
+
+
+def _table(folder: Path, record: type[RecordT], key: str, rows: Any, last: date) -> Table[RecordT]:
+    """Return a table on disk, as a pull leaves it, with what is of tomorrow under the key of a newcomer too."""
+    table = Table(folder, record, origin="fixture")
+    table.write(key, record.of([row for row in rows if row[0] <= last]), source="fixture")
+    if last == TOMORROW:
+        table.write(NEWCOMER, record.of([row for row in rows if row[0] == TOMORROW]), source="fixture")
+    return table
+
+
+def _filings() -> Any:
+    for day, accession, form in ((AS_OF, "0000320193-20-000062", "10-Q"), (TOMORROW, DIGITS, "10-K")):
+        accepted = datetime(day.year, day.month, day.day, 20, tzinfo=UTC)
+        yield (day, accepted, form, accession, date(2020, 3, 28), "", f"{accession}.htm", form)
+
+
+def _sections() -> Any:
+    for day, accession, form, word in (
+        (AS_OF, "0000320193-20-000062", "10-Q", "phones"),
+        (TOMORROW, DIGITS, "10-K", DIGITS),
+    ):
+        yield (day, "AAPL", accession, form, 0, "I-2", f"Discussion {word}", f"Item 2. Apple sells {word}")
 
 
 def _rows(table: Any) -> Any:

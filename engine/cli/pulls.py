@@ -1,0 +1,131 @@
+"""``traderbench data pull filings``: what the providers of a run's lake fetch, each ticker by itself."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+
+from engine.cli import options
+
+
+def add_kinds(kinds: options.Commands) -> None:
+    """Declare the kinds of data."""
+    filings = options.command(
+        kinds,
+        "filings",
+        pull_filings_command,
+        help="fetch the filings of companies from SEC EDGAR: list, XBRL figures, texts by section",
+        example="TRADERBENCH_SEC_CONTACT=me@example.com traderbench data pull filings --ticker AAPL --since 2020-01-01",
+    )
+    _add_tickers(filings)
+    filings.add_argument(
+        "--forms", type=options.names, default=("10-K", "10-Q", "8-K"), metavar="FORMS",
+        help="forms whose texts are fetched, between commas, or none (default: 10-K,10-Q,8-K)",
+    )  # fmt: skip
+    filings.add_argument("--since", type=options.day, default=date.min, metavar="YYYY-MM-DD", help="first day of texts")
+    filings.add_argument("--until", type=options.day, default=date.max, metavar="YYYY-MM-DD", help="last day of texts")
+    filings.add_argument("--base-url", metavar="URL", help="another address that serves the SEC's paths")
+
+
+def _add_tickers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--ticker", nargs="+", default=[], metavar="TICKER", help="such as AAPL; several are allowed")
+    parser.add_argument("--tickers", type=Path, metavar="FILE", help="a file with one ticker a line")
+    parser.add_argument(
+        "--out", type=Path, default=Path("data"), metavar="FOLDER", help="lake.path (default: %(default)s)"
+    )
+
+
+def _tickers(arguments: argparse.Namespace) -> list[str]:
+    from engine.errors import ConfigError
+
+    names = list(arguments.ticker)
+    if arguments.tickers is not None:
+        try:
+            names += arguments.tickers.read_text(encoding="utf-8").split()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"--tickers {arguments.tickers}: {error}") from error
+    if not names:
+        raise ConfigError("no ticker is given: --ticker AAPL NVDA, or --tickers FILE with one a line")
+    return list(dict.fromkeys(name.upper() for name in names))
+
+
+def show(line: str) -> None:
+    """Print a line of progress."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def each(tickers: Sequence[str], pull: Callable[[str], Sequence[str]]) -> int:
+    """Pull ticker after ticker, each as far as its provider serves it; ``pull`` returns what is missing of one.
+
+    Raises
+    ------
+    ConfigError
+        Nothing came because a ticker does not exist.
+    ServiceUnavailable
+        The provider answered for none of them.
+    NotAllServed
+        Something is missing; what came is kept, and the same command asks for the rest.
+    """
+    from engine.errors import ConfigError, NotAllServed, ServiceUnavailable
+    from lake.point_in_time import ProviderUnavailable
+
+    missing: list[str] = []
+    failed: list[ConfigError | ServiceUnavailable] = []
+    for ticker in tickers:
+        try:
+            missing += pull(ticker)
+        except ValueError as error:
+            failed.append(ConfigError(str(error)))
+        except ProviderUnavailable as error:
+            failed.append(ServiceUnavailable(str(error)))
+    if len(failed) == len(tickers):
+        raise failed[0]
+    missing += [str(error) for error in failed]
+    for line in missing:
+        print(f"  missing: {line}")
+    if missing:
+        raise NotAllServed(f"{len(missing)} of what was asked for did not come; the same command asks for it again")
+    return 0
+
+
+def pull_filings_command(arguments: argparse.Namespace) -> int:
+    """Fetch filings and say what is there now."""
+    from engine.errors import ConfigError
+    from lake.edgar import pull
+    from lake.edgar.provider import tables
+    from lake.sec import SecClient
+
+    tickers = _tickers(arguments)
+    folder = arguments.out / "filings"
+    base = arguments.base_url
+    urls = {} if base is None else {"data_url": base, "files_url": base, "archives_url": f"{base}/Archives/edgar/data"}
+    try:
+        client = SecClient(folder / "cache", **urls)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+
+    def one(ticker: str) -> Sequence[str]:
+        pulled = pull.pull(
+            folder,
+            client,
+            ticker,
+            forms=arguments.forms,
+            since=arguments.since,
+            until=arguments.until,
+            documents=bool(arguments.forms),
+            progress=show,
+        )
+        print(
+            f"{ticker}: {pulled.filings:,} filings, {pulled.figures:,} figures, {pulled.documents:,} texts "
+            f"({pulled.new_documents:,} new)"
+        )
+        return pulled.missing
+
+    status = each(tickers, one)
+    held = tables(folder)
+    for table in (held.facts, held.filings, held.sections):
+        print(f"{table.folder}: {len(table.entries()):,} companies, sha256 {table.digest()}")
+    return status
