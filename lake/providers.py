@@ -36,15 +36,18 @@ class Provider(Protocol):
 PROVIDERS: Mapping[tuple[str, str], str] = {
     ("equities", "folder"): "lake.folder",
     ("filings", "edgar"): "lake.edgar.provider",
+    ("equities", "yfinance"): "lake.yahoo.provider",
+    ("options", "yfinance"): "lake.yahoo.provider",
 }
 """Kind and name -> module. Those that are not here (embedded, simulated) are in every lake."""
 
 
 def _chosen(settings: LakeSettings) -> Iterator[Provider]:
-    for (kind, name), module in PROVIDERS.items():
-        if getattr(settings, kind) == name:
-            provider: Provider = importlib.import_module(module)
-            yield provider
+    modules = [module for (kind, name), module in PROVIDERS.items() if getattr(settings, kind) == name]
+    # a module that provides two kinds puts both in at once
+    for module in dict.fromkeys(modules):
+        provider: Provider = importlib.import_module(module)
+        yield provider
 
 
 def open_lake(settings: LakeSettings) -> Lake:

@@ -1,4 +1,4 @@
-"""``traderbench data pull filings``: what the providers of a run's lake fetch, each ticker by itself."""
+"""``traderbench data pull filings | equities | options``: what a run's lake reads, each ticker by itself."""
 
 from __future__ import annotations
 
@@ -28,6 +28,25 @@ def add_kinds(kinds: options.Commands) -> None:
     filings.add_argument("--since", type=options.day, default=date.min, metavar="YYYY-MM-DD", help="first day of texts")
     filings.add_argument("--until", type=options.day, default=date.max, metavar="YYYY-MM-DD", help="last day of texts")
     filings.add_argument("--base-url", metavar="URL", help="another address that serves the SEC's paths")
+    equities = options.command(
+        kinds,
+        "equities",
+        pull_equities_command,
+        help="fetch prices as traded, actions, earnings, estimates, statements and news of tickers from Yahoo Finance",
+        example="traderbench data pull equities --ticker AAPL NVDA --since 2015-01-01",
+    )
+    _add_tickers(equities)
+    equities.add_argument("--since", type=options.day, metavar="YYYY-MM-DD", help="first day of prices (default: all)")
+    equities.add_argument("--base-url", metavar="URL", help="another address that serves Yahoo's paths")
+    quotes = options.command(
+        kinds,
+        "options",
+        pull_options_command,
+        help="add a snapshot of all listed options on underlyings from Yahoo Finance, which shows no past ones",
+        example="traderbench data pull options --ticker AAPL SPY",
+    )
+    _add_tickers(quotes)
+    quotes.add_argument("--base-url", metavar="URL", help="another address that serves Yahoo's paths")
 
 
 def _add_tickers(parser: argparse.ArgumentParser) -> None:
@@ -128,4 +147,41 @@ def pull_filings_command(arguments: argparse.Namespace) -> int:
     held = tables(folder)
     for table in (held.facts, held.filings, held.sections):
         print(f"{table.folder}: {len(table.entries()):,} companies, sha256 {table.digest()}")
+    return status
+
+
+def pull_equities_command(arguments: argparse.Namespace) -> int:
+    """Fetch what Yahoo shows of tickers and say what is there now."""
+    from lake.yahoo import pull, session
+    from lake.yahoo.provider import tables
+
+    shared = session.new(base_url=arguments.base_url)
+
+    def one(ticker: str) -> Sequence[str]:
+        pulled = pull.pull(arguments.out, ticker, session=shared, since=arguments.since, progress=show)
+        rows = ", ".join(f"{count:,} {name}" for name, count in pulled.rows.items())
+        print(f"{ticker}: {rows}{' (read today, already here)' if pulled.fresh else ''}")
+        return pulled.missing
+
+    status = each(_tickers(arguments), one)
+    bars = tables(arguments.out).bars
+    print(f"{bars.folder}: {len(bars.entries()):,} tickers, sha256 {bars.digest()}")
+    return status
+
+
+def pull_options_command(arguments: argparse.Namespace) -> int:
+    """Add a snapshot of option quotes and say what is there now."""
+    from lake.yahoo import pull, session
+    from lake.yahoo.provider import option_quotes
+
+    shared = session.new(base_url=arguments.base_url)
+
+    def one(ticker: str) -> Sequence[str]:
+        pulled = pull.pull_options(arguments.out, ticker, session=shared)
+        print(f"{ticker}: {pulled.rows['quotes']:,} quotes of all snapshots")
+        return ()
+
+    status = each(_tickers(arguments), one)
+    table = option_quotes(arguments.out)
+    print(f"{table.folder}: {len(table.entries()):,} underlyings, sha256 {table.digest()}")
     return status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -10,7 +11,18 @@ from typing import Any
 
 from lake import sample
 from lake.point_in_time import PointInTime
-from lake.records import Bars, Facts, FilingIndex, Observations, Sections
+from lake.records import (
+    Actions,
+    Bars,
+    Earnings,
+    Estimates,
+    Facts,
+    FilingIndex,
+    News,
+    Observations,
+    Sections,
+    StatementLines,
+)
 from lake.tables import RecordT, Table
 
 AS_OF = date(2020, 6, 15)
@@ -45,7 +57,29 @@ def planted(*, with_tomorrow: bool = True) -> sample.Lake:
         rates=memory(Observations, "DTB3", rates),
         filings=_table(kept / "index", FilingIndex, "AAPL", list(_filings()), last),
         sections=_table(kept / "sections", Sections, "AAPL", list(_sections()), last),
+        **{
+            name: _table(kept / name, record, "AAPL", [row(day, value) for day, value in _TWO_DAYS], last)
+            for name, (record, row) in _COMPANY.items()
+        },
     )
+
+
+def _moment(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, 20, tzinfo=UTC)
+
+
+_TWO_DAYS = ((AS_OF, 2.0), (TOMORROW, CANARY))
+_COMPANY: dict[str, tuple[Any, Callable[[date, float], tuple[Any, ...]]]] = {
+    "actions": (Actions, lambda day, value: (day, "dividend", value)),
+    "earnings": (Earnings, lambda day, value: (day, _moment(day), value, value)),
+    "estimates": (Estimates, lambda day, value: (day, "eps", "0q", value, value, value, value, int(value))),
+    "statements": (
+        StatementLines,
+        lambda day, value: (day, "income", "annual", date(2019, 9, 28), "TotalRevenue", value),
+    ),
+    "news": (News, lambda day, value: (day, _moment(day), f"Worth {value}", "Wire", f"{value}", "")),
+}
+"""Fields of the lake -> what a row is, of a day and a value."""
 
 
 def _table(folder: Path, record: type[RecordT], key: str, rows: Any, last: date) -> Table[RecordT]:

@@ -22,12 +22,13 @@ from tests.canaries.planted import AS_OF, DIGITS, NEWCOMER, planted
 CALLS_OF_A_TASK = 100
 DATED = ("date", "start", "end", "to", "expiration")
 USUAL = {edgar: {"ticker": "AAPL", "concept": "Revenues", "fiscal_period": "FY", "fiscal_year": 2019}}
-USUAL_ELSEWHERE = {"ticker": "SIM-TECH"}
+USUAL_ELSEWHERE = {"ticker": "SIM-TECH", "series": "DTB3"}
 WORDS = {
     "ticker": (NEWCOMER, "AAPL", "SIM-TECH", "sim-tech", "IBM", "SIM-TECH\0", "ＳＩＭ-ＴＥＣＨ", "^TECH", ""),
     "concept": ("Revenue", "Revenues", "NetIncomeLoss", "revenue\0", "*"),
     "query": ("", "Apple", "0000320193", "2020-06-16", "%", "phones", "Apple sells"),
     "accession": ("0000320193-20-000062", "0000320193-20-000062' OR '1'='1", "%"),
+    "series": ("DTB3", "VIX", "dtb3", "*"),
     "section": ("I-2", "2", "1A", "*", "%"),
     "fiscal_period": ("FY", "Q1", "Q2", "TTM"),
 }

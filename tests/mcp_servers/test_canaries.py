@@ -40,6 +40,14 @@ EVERY_CALL = [
     ),
     (yfinance, "get_price_history", {"ticker": "SIM-TECH", "end": "2021-01-01"}),
     (yfinance, "get_statistics", {"ticker": "SIM-TECH"}),
+    *(
+        (yfinance, tool, {"ticker": ticker})
+        for tool in ("get_actions", "get_earnings", "get_estimates", "get_news")
+        for ticker in ("AAPL", NEWCOMER)
+    ),
+    (yfinance, "get_financials", {"ticker": "AAPL", "statement": "income"}),
+    (yfinance, "get_macro_series", {"series": "DTB3"}),
+    (yfinance, "get_macro_series", {"series": "DTB3", "end": TOMORROW.isoformat()}),
     (options, "get_options_chain", {"ticker": "SIM-TECH"}),
     (options, "get_iv_surface", {"ticker": "SIM-TECH"}),
 ]
@@ -111,7 +119,8 @@ def test_random_calls_with_odd_dates_meet_no_record_of_the_future_and_no_unclear
 def test_the_random_calls_would_find_a_record_of_the_future() -> None:
     tally = play(CALLS, seed=20261122, as_of=TOMORROW)
     found = {tool for tool, _ in tally.leaks}
-    assert {"list_filings", "get_filing", "search_filings"} <= {row[0] for row in tally.different}
+    told = {row[0] for row in tally.different}
+    assert {"list_filings", "get_filing", "search_filings", "get_news", "get_earnings", "get_macro_series"} <= told
     assert {"get_quote", "get_price_history", "get_statistics", "get_options_chain", "list_filings"} <= found
 
 
