@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from lake import company_facts, sample, whole_file
+from lake import company_facts, patient, sample, whole_file
 from lake.fundamentals import Company
-from lake.point_in_time import ProviderUnavailable, UnknownKey, known_rows
+from lake.point_in_time import UnknownKey, known_rows
 from lake.records import Facts
 from lake.sample import Lake
 
@@ -26,14 +26,9 @@ FILES_URL = "https://www.sec.gov/files"
 ARCHIVES_URL = "https://www.sec.gov/Archives/edgar/data"
 SEARCH_URL = "https://efts.sec.gov/LATEST/search-index"
 CONTACT_VARIABLE = "TRADERBENCH_SEC_CONTACT"
-TIMEOUT_S = 20.0
 FRESH_S = 24 * 3600.0
 PAUSE_S = 0.12
 """The SEC asks for at most ten requests a second."""
-ATTEMPTS = 5
-BACK_OFF_S = 1.0
-BUSY = (429, 500, 502, 503, 504)
-MAX_WAIT_S = 60.0
 
 
 class SecClient:
@@ -67,8 +62,8 @@ class SecClient:
         files_url: str = FILES_URL,
         archives_url: str = ARCHIVES_URL,
         search_url: str = SEARCH_URL,
-        timeout_s: float = TIMEOUT_S,
-        back_off_s: float = BACK_OFF_S,
+        timeout_s: float = patient.TIMEOUT_S,
+        back_off_s: float = patient.BACK_OFF_S,
     ) -> None:
         contact = contact or os.environ.get(CONTACT_VARIABLE)
         if not contact:
@@ -133,32 +128,17 @@ class SecClient:
             return content
 
     def _fetch(self, url: str, check: Callable[[bytes], Any] | None) -> bytes:
-        """Return an answer that is whole; tried again while the SEC is busy, at most ``ATTEMPTS`` times."""
-        import httpx
-
-        pause, said = self._back_off_s, ""
-        for attempt in range(ATTEMPTS):
-            time.sleep(max(0.0, self._next_request - time.monotonic()))
-            self._next_request = time.monotonic() + PAUSE_S
-            wait = pause
-            try:
-                reply = httpx.get(url, headers={"User-Agent": self._agent}, timeout=self._timeout_s)
-                if reply.status_code not in BUSY:
-                    reply.raise_for_status()
-                    if check is not None:
-                        check(reply.content)
-                    return reply.content
-                said = f"HTTP {reply.status_code}"
-                wait = max(wait, _seconds(reply.headers.get("Retry-After", "")))
-            except httpx.HTTPStatusError as error:
-                raise ProviderUnavailable(f"SEC EDGAR did not give {url}: {_refusal(error)}") from error
-            # an answer that is cut short is an error of the transport, or no JSON
-            except (httpx.TransportError, ValueError) as error:
-                said = str(error) or type(error).__name__
-            if attempt < ATTEMPTS - 1:
-                time.sleep(min(wait, MAX_WAIT_S))
-            pause *= 2.0
-        raise ProviderUnavailable(f"SEC EDGAR did not give {url} in {ATTEMPTS} attempts, at last: {said}")
+        time.sleep(max(0.0, self._next_request - time.monotonic()))
+        self._next_request = time.monotonic() + PAUSE_S
+        return patient.get(
+            url,
+            whose="SEC EDGAR",
+            headers={"User-Agent": self._agent},
+            refused=f"it refuses this User-Agent ({CONTACT_VARIABLE}) or too many requests: wait ten minutes",
+            check=check,
+            timeout_s=self._timeout_s,
+            back_off_s=self._back_off_s,
+        )
 
 
 def _read_kept(path: Path, fresh_s: float) -> bytes | None:
@@ -169,17 +149,6 @@ def _read_kept(path: Path, fresh_s: float) -> bytes | None:
         return content if whole and time.time() - about["fetched"] <= fresh_s else None
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
-
-
-def _seconds(text: str) -> float:
-    return float(text) if text.isascii() and text.isdigit() else 0.0
-
-
-def _refusal(error: Exception) -> str:
-    text = str(error).splitlines()[0]
-    if "403" in text:
-        return f"{text}; it refuses this User-Agent ({CONTACT_VARIABLE}) or too many requests: wait ten minutes"
-    return text
 
 
 def live(client: SecClient) -> Lake:

@@ -223,7 +223,9 @@ class CompanyTools:
             raise ValueError(f"start={first_day} must not be after end={last_day}")
         name = series.strip().upper()
         known = self._lake.rates.known(name, as_of=caller.as_of())
-        rows = [row for row, day in enumerate(known.day) if first_day <= day <= last_day][-limit:]
+        # of a figure that was revised, the last version that was known
+        last = {day: row for row, day in enumerate(known.day) if first_day <= day <= last_day}
+        rows = [last[day] for day in sorted(last)][-limit:]
         if not rows:
             raise ValueError(f"{name} has no observation between {first_day} and {last_day} that was published")
         return Series(

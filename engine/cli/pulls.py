@@ -1,4 +1,4 @@
-"""``traderbench data pull filings | equities | options``: what a run's lake reads, each ticker by itself."""
+"""``traderbench data pull filings | equities | options | macro``: what a run's lake reads, each ticker by itself."""
 
 from __future__ import annotations
 
@@ -47,11 +47,25 @@ def add_kinds(kinds: options.Commands) -> None:
     )
     _add_tickers(quotes)
     quotes.add_argument("--base-url", metavar="URL", help="another address that serves Yahoo's paths")
+    macro = options.command(
+        kinds,
+        "macro",
+        pull_macro_command,
+        help="fetch macro series from FRED, and on later days what is new or revised in them",
+        example="traderbench data pull macro --series DTB3 DGS10",
+    )
+    macro.add_argument("--series", nargs="+", required=True, metavar="SERIES", help="FRED's names, such as DTB3")
+    _add_out(macro)
+    macro.add_argument("--base-url", metavar="URL", help="another address of FRED's CSV files")
 
 
 def _add_tickers(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ticker", nargs="+", default=[], metavar="TICKER", help="such as AAPL; several are allowed")
     parser.add_argument("--tickers", type=Path, metavar="FILE", help="a file with one ticker a line")
+    _add_out(parser)
+
+
+def _add_out(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("data"), metavar="FOLDER", help="lake.path (default: %(default)s)"
     )
@@ -184,4 +198,19 @@ def pull_options_command(arguments: argparse.Namespace) -> int:
     status = each(_tickers(arguments), one)
     table = option_quotes(arguments.out)
     print(f"{table.folder}: {len(table.entries()):,} underlyings, sha256 {table.digest()}")
+    return status
+
+
+def pull_macro_command(arguments: argparse.Namespace) -> int:
+    """Fetch macro series and say what is there now."""
+    from lake import macro
+
+    def one(series: str) -> Sequence[str]:
+        pulled = macro.pull(arguments.out, series, base_url=arguments.base_url)
+        print(f"{series}: {pulled.rows:,} rows ({pulled.new_rows:,} new), {pulled.first} to {pulled.last}")
+        return ()
+
+    status = each(list(dict.fromkeys(name.upper() for name in arguments.series)), one)
+    held = macro.table(arguments.out)
+    print(f"{held.folder}: {len(held.entries()):,} series, sha256 {held.digest()}")
     return status

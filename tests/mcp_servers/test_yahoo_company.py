@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -90,6 +91,16 @@ def test_a_macro_series_names_its_unit_and_its_days_of_publication(ask: Ask) -> 
     assert "known then: DTB3, VIX" in ask(server, "get_macro_series", as_of=date(2023, 7, 2), series="?")
     text = ask(server, "get_macro_series", as_of=date(2023, 7, 2), series="VIX", end="2023-07-03")
     assert "end=2023-07-03 is after the simulation date" in text
+
+
+def test_a_revised_figure_is_served_in_the_version_of_its_time(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "macro").mkdir()
+    vintages = "observation_date,GDP_20240125,GDP_20240228\n2023-07-01,27610.1,27610.1\n2023-10-01,27938.8,27944.6\n"
+    (tmp_path / "macro" / "GDP.csv").write_text(vintages)
+    server = yfinance.build_server(lake=providers.open_lake(LakeSettings(macro="fred_csv", path=str(tmp_path))))
+    for as_of, value in ((date(2024, 2, 27), 27938.8), (date(2024, 2, 28), 27944.6)):
+        answer = ask(server, "get_macro_series", as_of=as_of, series="GDP")
+        assert (answer["day"], answer["value"]) == (["2023-07-01", "2023-10-01"], [27610.1, value])
 
 
 def test_what_was_not_pulled_says_what_to_do(ask: Ask) -> None:
