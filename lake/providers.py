@@ -44,6 +44,9 @@ PROVIDERS: Mapping[tuple[str, str], str] = {
 
 
 def _chosen(settings: LakeSettings) -> Iterator[Provider]:
+    if settings.crypto is not None:
+        crypto: Provider = importlib.import_module("lake.crypto")
+        yield crypto
     modules = [module for (kind, name), module in PROVIDERS.items() if getattr(settings, kind) == name]
     # a module that provides two kinds puts both in at once
     for module in dict.fromkeys(modules):

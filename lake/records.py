@@ -278,3 +278,56 @@ class OptionQuotes(Columns):
     volume: tuple[float | None, ...]
     open_interest: tuple[float | None, ...]
     implied_volatility: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class CryptoBars(Columns):
+    """Candles of a crypto market; one is known when it has closed, so ``known_on`` is the UTC day of its last moment.
+
+    Attributes
+    ----------
+    opened
+        When the candle opened, UTC.
+    open, high, low, close
+        In the quote currency.
+    volume
+        In the base currency.
+    """
+
+    opened: tuple[datetime, ...]
+    open: tuple[float, ...]
+    high: tuple[float, ...]
+    low: tuple[float, ...]
+    close: tuple[float, ...]
+    volume: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class FundingRates(Columns):
+    """Funding of a perpetual future; ``rate`` is the fraction of notional that a long pays a short at ``paid``."""
+
+    paid: tuple[datetime, ...]
+    rate: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class OrderBooks(Columns):
+    """Snapshots of an order book, one row a level; known from the UTC day on which one was read.
+
+    Attributes
+    ----------
+    read_at
+        When the snapshot was read, by the exchange's clock where it tells.
+    side
+        ``bid`` or ``ask``.
+    level
+        1 is the best.
+    price, quantity
+        In the quote currency; in the base currency.
+    """
+
+    read_at: tuple[datetime, ...]
+    side: tuple[str, ...]
+    level: tuple[int, ...]
+    price: tuple[float, ...]
+    quantity: tuple[float, ...]

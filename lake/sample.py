@@ -15,13 +15,16 @@ from lake.point_in_time import Source, UnknownKey
 from lake.records import (
     Actions,
     Bars,
+    CryptoBars,
     Earnings,
     Estimates,
     Facts,
     FilingIndex,
+    FundingRates,
     News,
     Observations,
     OptionQuotes,
+    OrderBooks,
     Sections,
     StatementLines,
 )
@@ -45,6 +48,8 @@ _RUN = "; a run serves what was pulled before: traderbench data pull"
 _FILINGS = f"{_RUN} filings --ticker TICKER, and lake: {{filings: edgar}} in its config"
 _EQUITIES = f"{_RUN} equities --ticker TICKER, and lake: {{equities: yfinance}} in its config"
 _OPTIONS = f"{_RUN} options --ticker TICKER, and lake: {{options: yfinance}} in its config"
+
+_CRYPTO = f"{_RUN} crypto --exchange binance --symbol BTC/USDT, and lake: {{crypto: binance}} in its config"
 
 
 def _none(record: type[RecordT], hint: str) -> Table[RecordT]:
@@ -73,6 +78,8 @@ class Lake:
         What Yahoo shows of a ticker.
     option_quotes
         Snapshots of listed options by underlying.
+    crypto_candles, funding, order_books
+        Of an exchange: candles by symbol and timeframe (``BTC/USDT 1h``), the others by symbol.
     """
 
     facts: Source[Facts]
@@ -88,6 +95,9 @@ class Lake:
     statements: Source[StatementLines] = field(default_factory=lambda: _none(StatementLines, _EQUITIES))
     news: Source[News] = field(default_factory=lambda: _none(News, _EQUITIES))
     option_quotes: Source[OptionQuotes] = field(default_factory=lambda: _none(OptionQuotes, _OPTIONS))
+    crypto_candles: Source[CryptoBars] = field(default_factory=lambda: _none(CryptoBars, _CRYPTO))
+    funding: Source[FundingRates] = field(default_factory=lambda: _none(FundingRates, _CRYPTO))
+    order_books: Source[OrderBooks] = field(default_factory=lambda: _none(OrderBooks, _CRYPTO))
 
     def bars_of(self, ticker: str, *, as_of: date) -> tuple[Bars, str]:
         """Return the bars known on ``as_of`` and their origin, real or simulated; :class:`UnknownKey` if neither."""

@@ -15,6 +15,7 @@ from lake.records import Bars
 from lake.sample import Lake
 from lake.splits import Split
 from mcp_servers import caller, toolset
+from mcp_servers.crypto_market import CryptoTools
 from mcp_servers.yahoo_company import CompanyTools
 
 Ticker = Annotated[str, Field(description="Ticker symbol, for example MSFT; list_tickers names them all")]
@@ -295,6 +296,7 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
     """Return the server over ``lake`` (the embedded sample by default)."""
     tools = MarketTools(lake or sample.embedded())
     company = CompanyTools(lake or sample.embedded())
+    crypto = CryptoTools(lake or sample.embedded())
     return toolset.build(
         "yfinance",
         title="Yahoo Finance",
@@ -313,5 +315,8 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
             company.get_financials,
             company.get_news,
             company.get_macro_series,
+            crypto.get_crypto_candles,
+            crypto.get_funding_rates,
+            crypto.get_order_book,
         ),
     )

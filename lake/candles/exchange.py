@@ -184,6 +184,43 @@ def pull_funding(
     return Pulled(store.folder, store.rows(), new, store.missing(span), store.digest(), None)
 
 
+@dataclass(frozen=True)
+class Book:
+    """A snapshot of an order book: ``[price, quantity]`` a level, the best first; ``read_at`` in seconds since 1970."""
+
+    read_at: float
+    bids: tuple[tuple[float, float], ...]
+    asks: tuple[tuple[float, float], ...]
+
+
+def read_book(exchange: str, *, symbol: str, depth: int = 50, base_url: str | None = None) -> Book:
+    """Return the order book as it is now; exchanges show no past ones.
+
+    Raises
+    ------
+    ValueError
+        For a wrong argument, or a book that is crossed or out of order.
+    ConnectionError
+        When the exchange does not answer after several attempts.
+    """
+    client = connect(exchange, symbol=symbol, base_url=base_url)
+    try:
+        if not client.has.get("fetchOrderBook"):
+            raise ValueError(f"exchange {exchange!r} serves no order books")
+        _require_symbol(client, symbol)
+        found = _attempt(lambda: client.fetch_order_book(symbol, depth), exchange)
+        stamp = found.get("timestamp") or _now_ms(client, exchange)
+    finally:
+        client.session.close()
+    sides = [tuple((float(row[0]), float(row[1])) for row in found[side][:depth]) for side in ("bids", "asks")]
+    book = Book(float(stamp) / 1000.0, *sides)
+    prices = [[price for price, _ in side] for side in sides]
+    sorted_right = prices == [sorted(prices[0], reverse=True), sorted(prices[1])]
+    if not all(prices) or not sorted_right or prices[0][0] >= prices[1][0]:
+        raise ValueError(f"{exchange} gave an order book of {symbol} that is empty, crossed or out of order")
+    return book
+
+
 def load(folder: Path | str, *, exchange: str, symbol: str, timeframe: str) -> Candles:
     """Return pulled candles; every month is checked against its sha256.
 

@@ -14,12 +14,15 @@ from lake.point_in_time import PointInTime
 from lake.records import (
     Actions,
     Bars,
+    CryptoBars,
     Earnings,
     Estimates,
     Facts,
     FilingIndex,
+    FundingRates,
     News,
     Observations,
+    OrderBooks,
     Sections,
     StatementLines,
 )
@@ -58,8 +61,8 @@ def planted(*, with_tomorrow: bool = True) -> sample.Lake:
         filings=_table(kept / "index", FilingIndex, "AAPL", list(_filings()), last),
         sections=_table(kept / "sections", Sections, "AAPL", list(_sections()), last),
         **{
-            name: _table(kept / name, record, "AAPL", [row(day, value) for day, value in _TWO_DAYS], last)
-            for name, (record, row) in _COMPANY.items()
+            name: _table(kept / name, record, key, [row(day, value) for day, value in _TWO_DAYS], last)
+            for name, (record, key, row) in _PROVIDED.items()
         },
     )
 
@@ -69,17 +72,25 @@ def _moment(day: date) -> datetime:
 
 
 _TWO_DAYS = ((AS_OF, 2.0), (TOMORROW, CANARY))
-_COMPANY: dict[str, tuple[Any, Callable[[date, float], tuple[Any, ...]]]] = {
-    "actions": (Actions, lambda day, value: (day, "dividend", value)),
-    "earnings": (Earnings, lambda day, value: (day, _moment(day), value, value)),
-    "estimates": (Estimates, lambda day, value: (day, "eps", "0q", value, value, value, value, int(value))),
+_PROVIDED: dict[str, tuple[Any, str, Callable[[date, float], tuple[Any, ...]]]] = {
+    "actions": (Actions, "AAPL", lambda day, value: (day, "dividend", value)),
+    "earnings": (Earnings, "AAPL", lambda day, value: (day, _moment(day), value, value)),
+    "estimates": (Estimates, "AAPL", lambda day, value: (day, "eps", "0q", value, value, value, value, int(value))),
     "statements": (
         StatementLines,
+        "AAPL",
         lambda day, value: (day, "income", "annual", date(2019, 9, 28), "TotalRevenue", value),
     ),
-    "news": (News, lambda day, value: (day, _moment(day), f"Worth {value}", "Wire", f"{value}", "")),
+    "news": (News, "AAPL", lambda day, value: (day, _moment(day), f"Worth {value}", "Wire", f"{value}", "")),
+    "crypto_candles": (
+        CryptoBars,
+        "BTC/USDT 1h",
+        lambda day, value: (day, _moment(day), value, value, value, value, value),
+    ),
+    "funding": (FundingRates, "BTC/USDT:USDT", lambda day, value: (day, _moment(day), value)),
+    "order_books": (OrderBooks, "BTC/USDT", lambda day, value: (day, _moment(day), "bid", 1, value, value)),
 }
-"""Fields of the lake -> what a row is, of a day and a value."""
+"""Fields of the lake -> the record, a key, and what a row is of a day and a value."""
 
 
 def _table(folder: Path, record: type[RecordT], key: str, rows: Any, last: date) -> Table[RecordT]:

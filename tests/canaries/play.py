@@ -22,12 +22,23 @@ from tests.canaries.planted import AS_OF, DIGITS, NEWCOMER, planted
 CALLS_OF_A_TASK = 100
 DATED = ("date", "start", "end", "to", "expiration")
 USUAL = {edgar: {"ticker": "AAPL", "concept": "Revenues", "fiscal_period": "FY", "fiscal_year": 2019}}
-USUAL_ELSEWHERE = {"ticker": "SIM-TECH", "series": "DTB3"}
+USUAL_ELSEWHERE = {"ticker": "SIM-TECH", "series": "DTB3", "symbol": "BTC/USDT", "timeframe": "1h"}
+USUAL_OF_TOOL = {
+    **{
+        key: {"ticker": "AAPL"}
+        for key in ("get_actions", "get_earnings", "get_estimates", "get_financials", "get_news")
+    },
+    "get_financials": {"ticker": "AAPL", "statement": "income", "frequency": "annual"},
+    "get_funding_rates": {"symbol": "BTC/USDT:USDT"},
+    **{tool: {"form": "10-Q", "section": "I-2"} for tool in ("get_filing", "get_filing_section")},
+}
 WORDS = {
     "ticker": (NEWCOMER, "AAPL", "SIM-TECH", "sim-tech", "IBM", "SIM-TECH\0", "ＳＩＭ-ＴＥＣＨ", "^TECH", ""),
     "concept": ("Revenue", "Revenues", "NetIncomeLoss", "revenue\0", "*"),
     "query": ("", "Apple", "0000320193", "2020-06-16", "%", "phones", "Apple sells"),
     "accession": ("0000320193-20-000062", "0000320193-20-000062' OR '1'='1", "%"),
+    "symbol": ("BTC/USDT", "BTC/USDT:USDT", NEWCOMER, "../.."),
+    "timeframe": ("1h",),
     "series": ("DTB3", "VIX", "dtb3", "*"),
     "section": ("I-2", "2", "1A", "*", "%"),
     "fiscal_period": ("FY", "Q1", "Q2", "TTM"),
@@ -215,7 +226,8 @@ async def _play(calls: int, seed: int, as_of: date) -> Tally:
         with caller.acting_as(Grant("canaries", f"task {number // CALLS_OF_A_TASK}", as_of, seed)):
             if module is trading and rng.random() < 0.1:
                 await _ask(tally, trading, server, "open_account", {"start": str(as_of - timedelta(days=5))}, as_of)
-            arguments = drawer.of(tool.input_schema, USUAL.get(module, USUAL_ELSEWHERE))
+            usual = USUAL.get(module, USUAL_ELSEWHERE) | USUAL_OF_TOOL.get(tool.name, {})
+            arguments = drawer.of(tool.input_schema, usual)
             await _ask(tally, module, server, tool.name, arguments, as_of)
             if module in clean:
                 await _compare(tally, (server, clean[module]), tool.name, arguments)

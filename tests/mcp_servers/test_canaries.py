@@ -17,7 +17,7 @@ from tests.canaries.play import is_planted, play
 
 Ask = Callable[..., Any]
 CALLS = 2_000
-TAKE_NOTHING = ("list_tickers", "list_line_items", "get_account", "list_orders", "get_performance")
+TAKE_NOTHING = {"list_line_items", "get_account", "list_orders", "get_performance"}
 LAKE, CLEAN = planted(), planted(with_tomorrow=False)
 EVERY_CALL = [
     (edgar, "search_companies", {}),
@@ -46,6 +46,10 @@ EVERY_CALL = [
         for ticker in ("AAPL", NEWCOMER)
     ),
     (yfinance, "get_financials", {"ticker": "AAPL", "statement": "income"}),
+    *((yfinance, "get_crypto_candles", {"symbol": symbol, "timeframe": "1h"}) for symbol in ("BTC/USDT", NEWCOMER)),
+    (yfinance, "get_crypto_candles", {"symbol": "BTC/USDT", "end": TOMORROW.isoformat()}),
+    *((yfinance, "get_funding_rates", {"symbol": symbol}) for symbol in ("BTC/USDT:USDT", NEWCOMER)),
+    *((yfinance, "get_order_book", {"symbol": symbol}) for symbol in ("BTC/USDT", NEWCOMER)),
     (yfinance, "get_macro_series", {"series": "DTB3"}),
     (yfinance, "get_macro_series", {"series": "DTB3", "end": TOMORROW.isoformat()}),
     (options, "get_options_chain", {"ticker": "SIM-TECH"}),
@@ -113,7 +117,10 @@ def test_random_calls_with_odd_dates_meet_no_record_of_the_future_and_no_unclear
     assert tally.different == []
     assert tally.unclear == []
     assert sum(tally.answered.values()) > CALLS // 10 and sum(tally.refused.values()) > CALLS // 10
-    assert all(tally.answered[tool] and tally.refused[tool] for tool in tally.answered if tool not in TAKE_NOTHING)
+    often = {tool for tool, calls in (tally.answered + tally.refused).items() if calls >= 20}
+    assert len(often) > 30 and all(
+        tally.answered[tool] and tally.refused[tool] for tool in often - TAKE_NOTHING - {"cancel_order"}
+    )
 
 
 def test_the_random_calls_would_find_a_record_of_the_future() -> None:

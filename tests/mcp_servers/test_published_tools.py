@@ -100,7 +100,7 @@ def test_the_servers_tell_the_version_of_the_package() -> None:
 
 def test_the_names_of_all_tools_differ_and_fit_what_clients_make_of_them() -> None:
     names = [tool.name for name in SERVERS for tool in tools_of(name)]
-    assert len(names) == len(set(names)) == 40
+    assert len(names) == len(set(names)) == 43
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
     # Claude and others call a tool mcp__SERVER__NAME, of at most 64 characters
     assert max(len(f"mcp__traderbench__{name}") for name in names) <= 64
