@@ -8,13 +8,18 @@ from typing import Generic
 
 from lake.fundamentals import Companies, Company
 from lake.point_in_time import RecordT_co, Source, UnknownKey
+from lake.tables import LISTED
 
 
 class Layered(Generic[RecordT_co]):
-    """Several sources as one. A key is served by the first of them that knew anything of it, and by that alone."""
+    """Several sources as one. A key is served by the first of them that knew anything of it, and by that alone.
 
-    def __init__(self, *sources: Source[RecordT_co]) -> None:
+    ``hint`` says what to do about a key that none of them knew.
+    """
+
+    def __init__(self, *sources: Source[RecordT_co], hint: str = "") -> None:
         self._sources = sources
+        self._hint = hint
 
     @property
     def origin(self) -> str:
@@ -36,8 +41,13 @@ class Layered(Generic[RecordT_co]):
         return None
 
     def known(self, key: str, *, as_of: date) -> RecordT_co:
-        """Return what was known of ``key``; the error of the first source if nothing."""
-        holder = self.holder(key, as_of=as_of) or self._sources[0]
+        """Return what was known of ``key``; the :class:`UnknownKey` if nothing names keys of all sources."""
+        holder = self.holder(key, as_of=as_of)
+        if holder is None:
+            keys = self.keys(as_of=as_of)
+            more = f" and {len(keys) - LISTED:,} more" if len(keys) > LISTED else ""
+            known = ", ".join(keys[:LISTED]) + more if keys else "nothing"
+            raise UnknownKey(f"no data on {key!r} was known on {as_of}; known then: {known}{self._hint}")
         return holder.known(key, as_of=as_of)
 
 

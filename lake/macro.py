@@ -59,7 +59,7 @@ def into(lake: Lake, settings: LakeSettings) -> Lake:
         )
     series = {file.stem.upper(): read_file(file) for file in files}
     own = PointInTime("CSV files of the user", lambda: series)
-    return replace(lake, rates=Layered(own, held, lake.rates))
+    return replace(lake, rates=Layered(own, held, lake.rates, hint=HINT))
 
 
 def _fetched(path: Path, series: str) -> None:

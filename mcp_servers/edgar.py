@@ -117,19 +117,31 @@ class LineItems(BaseModel):
     concepts: list[list[str]] = Field(description="us-gaap tags, the preferred one first")
 
 
-def _known_companies(lake: Lake, query: str) -> list[Company]:
-    """Return companies that had filed something by the simulation date; there are none before their first filing."""
+def _filers(lake: Lake) -> frozenset[str]:
+    """Return the tickers of companies that had filed something by the simulation date."""
     today = caller.as_of()
-    filers = {*lake.facts.keys(as_of=today), *lake.filings.keys(as_of=today)}
-    found = lake.companies.search(query, limit=len(filers) + LISTED_COMPANIES)
-    return [company for company in found if company.ticker in filers][:LISTED_COMPANIES]
+    return frozenset(lake.facts.keys(as_of=today) + lake.filings.keys(as_of=today))
+
+
+def _known_companies(lake: Lake, query: str) -> list[Company]:
+    """Return the first companies found; there are none before their first filing."""
+    filers, limit = _filers(lake), LISTED_COMPANIES
+    while True:
+        found = lake.companies.search(query, limit=limit)
+        known = [company for company in found if company.ticker in filers]
+        if len(known) >= LISTED_COMPANIES or len(found) < limit:
+            return known[:LISTED_COMPANIES]
+        limit *= 4
 
 
 def company_of(lake: Lake, ticker: str) -> Company:
-    """Return the company with this ticker; ``ValueError`` names some that there are."""
+    """Return the company with this ticker; ``ValueError`` names some that there are.
+
+    One that had filed nothing yet is not there: that it will would be news of the future.
+    """
     company = lake.companies.find(ticker.upper())
-    if company is None:
-        some = ", ".join(row.ticker for row in _known_companies(lake, ""))
+    if company is None or company.ticker not in _filers(lake):
+        some = ", ".join(row.ticker for row in _known_companies(lake, "")) or "none"
         raise ValueError(f"no company with ticker {ticker!r} here; available: {some}")
     return company
 

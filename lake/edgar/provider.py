@@ -77,7 +77,7 @@ def into(lake: Lake, settings: LakeSettings) -> Lake:
         )
     return replace(
         lake,
-        facts=Layered(held.facts, lake.facts),
+        facts=Layered(held.facts, lake.facts, hint=HINT),
         companies=LayeredCompanies(PulledCompanies(folder, fetch), lake.companies),
         filings=held.filings,
         sections=held.sections,

@@ -56,8 +56,8 @@ def into(lake: Lake, settings: LakeSettings) -> Lake:
         _require("equities", bool(held.bars.entries()), path, settings)
         lake = replace(
             lake,
-            bars=Layered(held.bars, lake.bars),
-            actions=Layered(held.actions, lake.actions),
+            bars=Layered(held.bars, lake.bars, hint=HINT),
+            actions=Layered(held.actions, lake.actions, hint=HINT),
             earnings=held.earnings,
             estimates=held.estimates,
             statements=held.statements,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lake import sample
+from lake.fundamentals import Company, EmbeddedCompanies
 from lake.point_in_time import PointInTime
 from lake.records import (
     Actions,
@@ -56,6 +57,7 @@ def planted(*, with_tomorrow: bool = True) -> sample.Lake:
     return replace(
         lake,
         facts=memory(Facts, "AAPL", facts),
+        companies=_Companies() if with_tomorrow else lake.companies,
         simulated_bars=memory(Bars, "SIM-TECH", bars),
         rates=memory(Observations, "DTB3", rates),
         filings=_table(kept / "index", FilingIndex, "AAPL", list(_filings()), last),
@@ -65,6 +67,21 @@ def planted(*, with_tomorrow: bool = True) -> sample.Lake:
             for name, (record, key, row) in _PROVIDED.items()
         },
     )
+
+
+class _Companies(EmbeddedCompanies):
+    """The embedded companies, and one that will file its first report tomorrow."""
+
+    def find(self, ticker: str) -> Company | None:
+        return (
+            Company(NEWCOMER, "Apple of tomorrow", DIGITS, "", "", "", 9)
+            if ticker == NEWCOMER
+            else super().find(ticker)
+        )
+
+    def search(self, text: str, *, limit: int) -> list[Company]:
+        found = self.find(NEWCOMER)
+        return [*([found] if found else []), *super().search(text, limit=limit)][:limit]
 
 
 def _moment(day: date) -> datetime:

@@ -11,7 +11,9 @@ from engine import config
 from engine.errors import ConfigError
 from engine.plan import build
 from lake import providers, sample
-from lake.point_in_time import UnknownKey
+from lake.layers import Layered
+from lake.point_in_time import PointInTime, UnknownKey
+from lake.records import Observations
 from lake.settings import CHOICES, LakeSettings
 
 ACME = "date,open,high,low,close,volume\n2024-03-04,10,12,9,11,100\n2024-03-05,11,13,10,12,200\n"
@@ -94,3 +96,35 @@ def test_the_tools_data_are_part_of_what_a_run_is(own: LakeSettings) -> None:
     assert hashes({"equities": "folder", "path": own.path})["lake"] != first
     with pytest.raises(ConfigError, match=r"lake: lake\.path: .*is no folder"):
         hashes({"equities": "folder", "path": own.path + "/nowhere"})
+
+
+def test_what_no_layer_knew_is_told_with_the_keys_of_all() -> None:
+    def source(key: str) -> PointInTime[Observations]:
+        day = date(2024, 3, 4)
+        return PointInTime(key, lambda: {key: Observations.of([(day, day, 1.0)])})
+
+    both = Layered(source("A"), source("B"), hint="; pull it")
+    assert both.keys(as_of=date(2024, 3, 4)) == ("A", "B") and both.origin == "A; else B"
+    assert both.known("B", as_of=date(2024, 3, 4)).value == (1.0,)
+    with pytest.raises(UnknownKey, match="no data on 'C' was known on 2024-03-04; known then: A, B; pull it"):
+        both.known("C", as_of=date(2024, 3, 4))
+    with pytest.raises(UnknownKey, match="no data on 'A' was known on 2024-03-03; known then: nothing; pull it"):
+        both.known("A", as_of=date(2024, 3, 3))
+
+
+def test_the_tool_servers_of_a_run_read_the_lake_of_its_yaml(own: LakeSettings) -> None:
+    import anyio
+    from mcp import Client
+
+    from engine.config import ExecutionConfig
+    from engine.run import services
+    from mcp_servers import access
+    from mcp_servers.access import Grant
+
+    async def close(url: str) -> object:
+        async with Client(url) as client:
+            return (await client.call_tool("get_quote", {"ticker": "ACME"})).structured_content["close"]
+
+    with services.tool_servers(ExecutionConfig(ports="auto"), own) as (tools, _):
+        token = access.issue(Grant("run", "task", date(2024, 3, 4), 0), tools.key)
+        assert anyio.run(close, f"{tools.base_urls['yfinance']}/t/{token}/mcp") == 11.0

@@ -21,6 +21,9 @@ TAKE_NOTHING = {"list_line_items", "get_account", "list_orders", "get_performanc
 LAKE, CLEAN = planted(), planted(with_tomorrow=False)
 EVERY_CALL = [
     (edgar, "search_companies", {}),
+    (edgar, "search_companies", {"query": "apple"}),
+    (edgar, "list_filings", {"ticker": NEWCOMER}),
+    (edgar, "get_company_facts", {"ticker": NEWCOMER, "concept": "Revenue"}),
     (edgar, "list_line_items", {}),
     (edgar, "list_filings", {"ticker": "AAPL", "limit": 200}),
     *((edgar, "get_company_facts", {"ticker": "AAPL", "concept": "Revenue", "version": v}) for v in ("latest", "all")),
@@ -127,7 +130,15 @@ def test_the_random_calls_would_find_a_record_of_the_future() -> None:
     tally = play(CALLS, seed=20261122, as_of=TOMORROW)
     found = {tool for tool, _ in tally.leaks}
     told = {row[0] for row in tally.different}
-    assert {"list_filings", "get_filing", "search_filings", "get_news", "get_earnings", "get_macro_series"} <= told
+    assert {
+        "search_companies",
+        "list_filings",
+        "get_filing",
+        "search_filings",
+        "get_news",
+        "get_earnings",
+        "get_macro_series",
+    } <= told
     assert {"get_quote", "get_price_history", "get_statistics", "get_options_chain", "list_filings"} <= found
 
 
