@@ -12,13 +12,16 @@ from pydantic import (
     BeforeValidator,
     Field,
     SerializeAsAny,
+    SerializerFunctionWrapHandler,
     ValidationError,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
 from engine import devices, shipped
 from engine.errors import ConfigError
+from engine.prices import Price, price_table
 from engine.tool_times import LIMIT_S
 from evaluators import registry
 from evaluators.contract import SECTIONS, Section
@@ -28,6 +31,8 @@ from lake.settings import LakeSettings
 from lake.vocabulary import nearest
 from mcp_servers import addresses
 
+TURNS_OF_A_DEBATE = 2
+"""The answer and the rebuttal."""
 SWEEP_KEYS = frozenset({"transforms", "severities", "seeds", "strategies", "windows", "bars"})
 """Keys that only the config of a sweep has at its top."""
 
@@ -151,9 +156,19 @@ class LakeConfig(Record):
 
 
 class DebateConfig(Record):
-    """The optional adversarial debate."""
+    """The optional adversarial debate (:mod:`evaluators.debate`).
+
+    With ``objections: judge`` the run's judge puts them into words; what is objected to is drawn all the same.
+    """
 
     enabled: bool = False
+    objections: Literal["bank", "judge"] = "bank"
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # runs of former versions are the same benchmark as runs of this one that use the bank
+        told: dict[str, Any] = write(self)
+        return {name: value for name, value in told.items() if name != "objections" or value != "bank"}
 
 
 def dataset_entry(raw: Any) -> Entry:
@@ -175,7 +190,10 @@ def dataset_entry(raw: Any) -> Entry:
 
 
 class RunConfig(Record):
-    """One benchmark variant."""
+    """One benchmark variant.
+
+    ``prices`` are for tokens of which an agent does not tell the cost: a table by model or agent, or a file with it.
+    """
 
     name: str
     version: str = "1"
@@ -188,6 +206,7 @@ class RunConfig(Record):
     judge: JudgeConfig | None = None
     lake: LakeConfig = LakeConfig()
     debate: DebateConfig = DebateConfig()
+    prices: Annotated[dict[str, Price], BeforeValidator(price_table)] = Field(default_factory=dict)
 
     @field_validator("datasets")
     @classmethod
@@ -204,9 +223,14 @@ class RunConfig(Record):
         return value
 
     @model_validator(mode="after")
-    def _debate_is_not_built(self) -> RunConfig:
-        if self.debate.enabled:
-            raise ValueError("debate.enabled: true is not available in this version; leave it out or set false")
+    def _a_debate_can_be_held(self) -> RunConfig:
+        if self.debate.enabled and self.limits.max_turns < TURNS_OF_A_DEBATE:
+            raise ValueError(
+                f"limits.max_turns: a debate takes {TURNS_OF_A_DEBATE} turns, got {self.limits.max_turns}; allow as "
+                "many, or leave debate.enabled out"
+            )
+        if self.debate.enabled and self.debate.objections == "judge" and self.judge is None:
+            raise ValueError("debate.objections: judge needs the run's judge; add judge: {model: ...}, or write bank")
         return self
 
 

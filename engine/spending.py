@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.agent.dialect import Usage
+from engine.prices import Price
 from engine.record import Spent
 
 
@@ -22,20 +23,27 @@ class Spending:
     cost_usd
         US dollars reported: all of it when ``cost_known``, else a lower bound.
     cost_known
-        Whether every reply came with its price.
+        Whether every reply came with its cost, or with tokens that have a price.
+    price
+        Of tokens whose cost the agent does not tell.
     """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
     cost_known: bool = True
+    price: Price | None = None
 
     def add(self, usage: Usage) -> None:
         """Add what one reply cost."""
         self.input_tokens += usage.input_tokens
         self.output_tokens += usage.output_tokens
-        self.cost_usd += usage.cost_usd or 0.0
-        self.cost_known = self.cost_known and usage.cost_usd is not None
+        cost = usage.cost_usd
+        # no tokens at all: the agent has said nothing of what it used
+        if cost is None and self.price is not None and usage.input_tokens + usage.output_tokens > 0:
+            cost = self.price.of(usage.input_tokens, usage.output_tokens)
+        self.cost_usd += cost or 0.0
+        self.cost_known = self.cost_known and cost is not None
 
     def record(self) -> Spent:
         """Return the spending as it stands in a task's record."""

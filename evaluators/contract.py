@@ -14,6 +14,8 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 if TYPE_CHECKING:
+    from random import Random
+
     from evaluators.entry import Entry
 
 Json: TypeAlias = Any
@@ -140,6 +142,83 @@ class JudgeUnavailable(RuntimeError):
 
 
 @dataclass(frozen=True)
+class Claim:
+    """One figure that a reply states, and whether it is right.
+
+    Attributes
+    ----------
+    name
+        Which figure of the task it is: the same in every reply.
+    meaning
+        What it is, in words that fit behind "for".
+    value, stated
+        The figure as a number, and as it can be quoted to the agent.
+    right
+        Whether the marking accepts it.
+    """
+
+    name: str
+    meaning: str
+    value: float
+    stated: str
+    right: bool
+
+
+class CheckFigure(Protocol):
+    """The right figure of a check, as :class:`evaluators.answers.expected.ExpectedNumber` is one."""
+
+    @property
+    def kind(self) -> Literal["number", "currency", "percent", "any"]:
+        """What kind of number it is."""
+        ...
+
+    @property
+    def gold(self) -> float:
+        """The right figure in full units."""
+        ...
+
+    def written(self) -> str:
+        """Return the right figure as it is written."""
+        ...
+
+    def grade(self, reply: str) -> Score:
+        """Return 100 where the reply states it, else 0."""
+        ...
+
+
+@dataclass(frozen=True)
+class Check:
+    """A figure that proves work: it can be worked out by who can do the task, and not be read off the answer.
+
+    Attributes
+    ----------
+    question
+        What is asked; holds no part of the task's answer.
+    expected
+        The right figure.
+    """
+
+    question: str
+    expected: CheckFigure
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """What can be argued about an answer to a task whose figures are computed (:mod:`evaluators.debate`).
+
+    Attributes
+    ----------
+    claims
+        The figures that a reply states; none of one that cannot be read.
+    check
+        Draws the figure that a rebuttal has to give as its evidence.
+    """
+
+    claims: Callable[[str], Sequence[Claim]]
+    check: Callable[[Random], Check]
+
+
+@dataclass(frozen=True)
 class Case:
     """A task and the way to open a conversation about it.
 
@@ -155,12 +234,15 @@ class Case:
     afresh
         The same work on the n-th draw (2, 3, ...) of what it is about, for a conversation that has to be repeated
         although the agent has seen how this one goes on. None where a second look tells nothing.
+    dispute
+        What of the answer a debate can challenge. None where no figure of it is computed: such a task is not debated.
     """
 
     task: Task
     open: Callable[[], Session]
     check: Callable[[], object] | None = None
     afresh: Callable[[int], Case] | None = None
+    dispute: Dispute | None = None
 
     def drawn(self, number: int) -> Case:
         """Return the case as its ``number``-th draw has it; the first is the case itself."""

@@ -61,8 +61,11 @@ async def carry_out(
         (folder / "config.yaml").write_text(json.dumps(assessment.config), encoding="utf-8")
         out = folder / "run" if runs is None else runs.resolve() / f"run-{time.time_ns():x}-{secrets.token_hex(4)}"
         error = await _run(assessment.agent_url, folder, out, progress)
+        debated = bool(assessment.config.get("debate", {}).get("enabled", False))
         found = out / "results.json"
-        result = json.loads(found.read_text(encoding="utf-8")) if found.is_file() else failed_result(error)
+        result = (
+            json.loads(found.read_text(encoding="utf-8")) if found.is_file() else failed_result(error, debated=debated)
+        )
     effective = {"purple_agent": assessment.agent_url, "config": assessment.config, "notes": list(assessment.notes)}
     return result | {"error": error, "effective_config": effective}
 
@@ -97,7 +100,7 @@ async def _run(agent_url: str, folder: Path, out: Path, progress: Callable[[str]
     return None if process.returncode == 0 else said
 
 
-def failed_result(error: str | None) -> dict[str, Any]:
+def failed_result(error: str | None, *, debated: bool = False) -> dict[str, Any]:
     """Return a result of schema 2.0 without scores, every field present."""
     empty = dict.fromkeys(_SECTION_FIELDS) | {"datasets": [], "task_count": 0, "sub_scores": []}
     return {
@@ -110,7 +113,7 @@ def failed_result(error: str | None) -> dict[str, Any]:
             "purple_agent": None,
             "num_tasks": 0,
             "num_successful": 0,
-            "conduct_debate": False,
+            "conduct_debate": debated,
         },
         "detailed_results": [],
         "traderbench": None,

@@ -128,7 +128,7 @@ def _variant(given: dict[str, Any], base: RunConfig | None) -> RunConfig:
 
 
 def _choose_debate(config: dict[str, Any], given: dict[str, Any]) -> None:
-    """Take the debate's settings as they are: the config's own rules say what of them this version can do."""
+    """Take the debate's settings as they are: the config's own rules say what is right."""
     debate = given.pop("debate", {})
     if not isinstance(debate, dict):
         raise BadRequest(f"debate must be an object with the keys of the config's debate, got {debate!r}")

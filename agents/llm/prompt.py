@@ -26,7 +26,8 @@ episodes are given, {"decisions": [{"episode": "...", "action": ..., ...}, ...]}
 ANSWER_NOW = "No more tool calls are possible. Give your final answer now, in the format that the task asks for."
 
 UNTOLD = ("mcp_servers", "task_id", "type", "answer_format", "answer_schema")
-"""Fields that are of no use to a model, or are said elsewhere."""
+UNTOLD_IN_A_DEBATE = ("objection", "challenged", "check_question")
+"""Fields that are of no use to a model, or are said elsewhere: in a debate the question holds them."""
 
 
 def is_trading(body: dict[str, Any]) -> bool:
@@ -43,7 +44,8 @@ def system_text(first: dict[str, Any]) -> str:
 
 def user_text(body: dict[str, Any]) -> str:
     """Return the message for the model: no tool addresses, the answer format once, a trading state as a table."""
-    shown = {key: value for key, value in body.items() if key not in UNTOLD and not key.startswith("MCP_")}
+    untold = (*UNTOLD, *UNTOLD_IN_A_DEBATE) if body.get("type") == "debate" else UNTOLD
+    shown = {key: value for key, value in body.items() if key not in untold and not key.startswith("MCP_")}
     context = shown.get("context")
     if isinstance(context, dict):
         shown = {key: value for key, value in shown.items() if key not in context or context[key] != value}

@@ -9,6 +9,7 @@ from typing import Any
 from mcp_toolbox import Toolbox, ToolFailure, server_urls
 
 from assignments import reply as assignments
+from debate import Debater
 from desks import attribution, declared_strategy, options_desk
 from desks.trading import Trader
 from questions import analytical, company, event_order, formula_list, prices
@@ -35,14 +36,19 @@ class Solver:
 
     def __init__(self) -> None:
         self._trader = Trader()
+        self._debater = Debater()
 
     async def reply(self, text: str, conversation: str) -> str:
         """Return the reply to a message of a conversation."""
         body = read_message(text)
         if body.get("type") in ("trading_decision", "trading_decisions"):
             return json.dumps(self._trader.reply(body, conversation))
+        if body.get("type") == "debate":
+            return await self._debater.rebut(body, conversation)
         async with Toolbox(server_urls(body)) as toolbox:
-            return await _first_answer(body, toolbox)
+            answer = await _first_answer(body, toolbox)
+        self._debater.keep(body, answer, conversation)
+        return answer
 
 
 async def _first_answer(body: dict[str, Any], toolbox: Toolbox) -> str:

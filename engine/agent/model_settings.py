@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.config import LimitsConfig
 from engine.errors import ConfigError
+from engine.prices import Price
 from lake.vocabulary import did_you_mean
 from mcp_servers.catalog import SERVERS
 
@@ -65,6 +66,13 @@ class ModelSettings:
     def is_priced(self) -> bool:
         """Return whether what it costs is known."""
         return self.input_price is not None and self.output_price is not None
+
+    def priced(self, prices: Mapping[str, Price]) -> ModelSettings:
+        """Return the settings with the price that the table has for the model, where none was given."""
+        price = prices.get(self.model)
+        if self.is_priced or price is None:
+            return self
+        return replace(self, input_price=price.input_usd, output_price=price.output_usd)
 
     def arguments(self, limits: LimitsConfig) -> list[str]:
         """Return the flags of the agent's program; the address, which may hold a password, goes by the environment."""

@@ -172,7 +172,8 @@ def _estimate(arguments: argparse.Namespace) -> int:
             f"--estimate is for --agent {model_settings.AGENT}, whose requests are known here; got --agent {agent}"
         )
     config = resolved_config(arguments)
-    settings = model_settings.resolve(model_flags.given(arguments, agent), os.environ, config.limits, to_play=False)
+    given = model_flags.given(arguments, agent)
+    settings = model_settings.resolve(given, os.environ, config.limits, to_play=False).priced(config.prices)
     expected = estimate.estimate(config, settings)
     if arguments.json:
         options.print_json(expected)

@@ -12,6 +12,7 @@ from engine.comparison.pair import LEVEL, common, mean_difference, overall
 from engine.comparison.played import Played
 from engine.record import TaskRecord
 from engine.report import results
+from engine.scoring.alpha import AlphaScore, alpha_score
 from engine.scoring.score import OverallScore, samples_of, summarize
 from engine.scoring.statistics import Estimate, clustered_mean, holm
 from evaluators.contract import SECTIONS, Section
@@ -37,6 +38,8 @@ class Standing:
         Of all its runs; the cost is None where some of it is not known.
     runs
         Number of runs.
+    alpha
+        Role, debate, look-ahead penalty and both Alpha Scores, over all its runs.
     """
 
     agent: str
@@ -50,6 +53,7 @@ class Standing:
     seconds: float
     lookahead_attempts: int
     runs: int
+    alpha: AlphaScore
 
 
 def leaderboard(runs: Sequence[Played]) -> list[Standing]:
@@ -157,4 +161,5 @@ def _standing(runs: Sequence[Played], *, rank: tuple[int, int] | None) -> Standi
         seconds=round(math.fsum(record["seconds"] for record in records), 1),
         lookahead_attempts=sum(record["lookahead_attempts"] for record in records),
         runs=len(runs),
+        alpha=alpha_score(records, cost_usd=spent["cost_usd"]),
     )

@@ -105,7 +105,8 @@ def compare(first: Played, second: Played) -> Comparison:
     Raises
     ------
     ConfigError
-        Where they share no task with a score, have other weights, or were scored by other versions of a dataset.
+        Where they share no task with a score, have other weights, were scored by other versions of a dataset, or are of
+        two agents of which one was debated.
     """
     _check(first, second)
     pairs = common(first.scored, second.scored)
@@ -131,6 +132,12 @@ def compare(first: Played, second: Played) -> Comparison:
 def _check(first: Played, second: Played) -> None:
     if first.weights != second.weights:
         raise ConfigError(f"weights: {first.folder} and {second.folder} weigh the sections otherwise; no overall score")
+    if first.debated != second.debated and first.agent_digest != second.agent_digest:
+        one, other = (first, second) if first.debated else (second, first)
+        raise ConfigError(
+            f"debate: {one.folder} holds debates and {other.folder} does not; that shows what the debate is worth to "
+            "one agent, not which of two is better"
+        )
     ours, theirs = _hash_of_dataset(first), _hash_of_dataset(second)
     for dataset in ours.keys() & theirs.keys():
         if ours[dataset].isdisjoint(theirs[dataset]):

@@ -42,6 +42,8 @@ class Played:
         One a task of the plan, as :func:`engine.report.results.all_records` gives them.
     alias
         Instead of the agent's name, where that is not enough.
+    debated
+        Whether its scores are those after a debate.
     """
 
     folder: Path
@@ -54,6 +56,7 @@ class Played:
     data_hashes: Mapping[str, str]
     records: list[TaskRecord]
     alias: str = ""
+    debated: bool = False
 
     @property
     def label(self) -> str:
@@ -98,6 +101,7 @@ def read(folder: Path) -> Played:
         weights=results.weights_of(manifest),
         data_hashes=manifest.get("data_hashes", {}),
         records=records,
+        debated=results.conducts_debate(manifest),
     )
 
 

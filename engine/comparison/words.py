@@ -205,6 +205,11 @@ def standing_values(rows: Sequence[Standing]) -> list[dict[str, Any]]:
             "passed": row.score.passed,
             "seconds": row.seconds,
             "lookahead_attempts": row.lookahead_attempts,
+            "role": row.alpha.role.score,
+            "debate": row.alpha.debate.mean_multiplier,
+            "lookahead_penalty": row.alpha.lookahead.penalty,
+            "alpha": row.alpha.bounded,
+            "alpha_paper": row.alpha.paper,
             "agent_digest": row.agent_digest,
             "config": row.config,
             "benchmark": row.benchmark,
@@ -229,6 +234,9 @@ def board_document(rows: Sequence[Standing]) -> Document:
         "tokens",
         "time",
         "look-aheads",
+        "role",
+        "debate",
+        "alpha",
         "runs",
     )
     tables = [
@@ -264,6 +272,9 @@ def _board_cells(row: Standing, group: Sequence[Standing]) -> list[str]:
         f"{row.tokens:,}",
         f"{row.seconds:,.0f} s",
         str(row.lookahead_attempts),
+        points(row.alpha.role.score),
+        f"{row.alpha.debate.mean_multiplier:.3f}" if row.alpha.debate.tasks else "off",
+        points(row.alpha.bounded),
         str(row.runs),
     ]
 

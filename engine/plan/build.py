@@ -21,6 +21,8 @@ from engine.plan.shards import positions
 from engine.scoring.score import redistribute
 from engine.storage.store import SCHEMA_WITH_LOG, digest
 from evaluators.contract import Case, Task
+from evaluators.debate.session import debated
+from evaluators.debate.writer import of_judge
 from lake import providers
 from lake.settings import LakeSettings
 from mcp_servers.access import Grant
@@ -67,7 +69,7 @@ class Plan:
 
 def checked_cases(config: RunConfig, datasets: Sequence[Resolved] | None = None) -> list[Case]:
     """Draw the cases of the undivided run; refuse, before anything is started, what could not be added up."""
-    cases = draw(config, datasets)
+    cases = _debated(draw(config, datasets), config)
     if not cases:
         limits = ", ".join(f"{entry.type} {entry.limit}" for entry in config.datasets)
         raise ConfigError(f"datasets: no task was drawn (limits: {limits}); at least one limit must be positive")
@@ -82,6 +84,21 @@ def checked_cases(config: RunConfig, datasets: Sequence[Resolved] | None = None)
         except ValueError as error:
             raise ConfigError(f"task {number} of {len(cases)} ({case.task.task_id}): {error}") from error
     return cases
+
+
+def _debated(cases: list[Case], config: RunConfig) -> list[Case]:
+    """Return the cases with the debate that the config asks for."""
+    if not config.debate.enabled or not cases:
+        return cases
+    if all(case.dispute is None for case in cases):
+        names = ", ".join(sorted({case.task.dataset for case in cases}))
+        raise ConfigError(
+            f"debate.enabled: nothing of {names} can be debated; add fundamentals, bizfinbench, synthetic or options, "
+            "whose figures are computed, or set false"
+        )
+    judge = config.judge if config.debate.objections == "judge" else None
+    writer = None if judge is None else of_judge(judge.model_dump(mode="json"))
+    return [debated(case, seed=config.sampling.seed, writer=writer) for case in cases]
 
 
 def plan(config: RunConfig, *, agent_digest: str, cases: Sequence[Case] | None = None) -> Plan:

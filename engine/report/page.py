@@ -13,7 +13,7 @@ import numpy as np
 
 from engine import tool_times
 from engine.record import UNSCORED, State, TaskRecord, Turn
-from engine.report import charts, results
+from engine.report import alpha, charts, results
 from engine.report.remarks import cost, points, remarks
 from engine.scoring.intervals import around_zero
 from engine.scoring.score import clip, samples_of
@@ -60,6 +60,7 @@ def context(manifest: Mapping[str, Any], records: Sequence[TaskRecord]) -> dict[
         "overall_scored": results.scored_of(summary["overall"]),
         "notices": remarks(summary),
         "cost": cost(summary),
+        "alpha": alpha.rows(summary),
         "sections": [_section(name, row) for name, row in summary["sections"].items()],
         "overview_svg": charts.intervals(_interval_rows(summary)),
         "radar_svg": charts.radar({name: row["score"] for name, row in summary["sections"].items()}),

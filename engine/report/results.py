@@ -8,7 +8,9 @@ from typing import Any, cast
 
 from engine import __version__, tool_times
 from engine.record import BROKEN, JUDGED, UNSCORED, Attempt, State, TaskRecord
+from engine.report import alpha
 from engine.report.remarks import cost, points, remarks
+from engine.scoring.alpha import alpha_score
 from engine.scoring.score import OverallScore, SectionScore, clip, summarize
 from engine.spending import is_known, total
 from engine.storage.store import Store
@@ -79,6 +81,7 @@ def summary(manifest: dict[str, Any], records: Sequence[TaskRecord]) -> dict[str
     A task's ``score`` is cut to 0-100 and ``value`` is not: section scores are means of the values, cut at the end.
     """
     overall, sections = summarize(records, weights_of(manifest))
+    spent = total([attempt["usage"] for attempt in attempts_of(record)] for record in records)
     return {
         "run_id": manifest["run_id"],
         "config": manifest["config"]["name"],
@@ -119,8 +122,15 @@ def summary(manifest: dict[str, Any], records: Sequence[TaskRecord]) -> dict[str
         "retried": sum(any(row.get("retry") for row in attempts_of(record)) for record in records),
         "complete": overall.total == overall.n,
         "budget_usd": manifest["config"].get("limits", {}).get("max_cost_usd"),
-        **total([attempt["usage"] for attempt in attempts_of(record)] for record in records),
+        **spent,
+        **alpha.values(alpha_score(records, cost_usd=spent["cost_usd"]), enabled=conducts_debate(manifest)),
     }
+
+
+def conducts_debate(manifest: dict[str, Any]) -> bool:
+    """Return whether a stored run holds debates."""
+    debate: dict[str, Any] = manifest["config"].get("debate") or {}
+    return bool(debate.get("enabled", False))
 
 
 def model_settings(manifest: dict[str, Any]) -> dict[str, Any] | None:
@@ -202,7 +212,7 @@ def agentbeats(manifest: dict[str, Any], records: Sequence[TaskRecord]) -> dict[
             "purple_agent": manifest["agent"]["name"],
             "num_tasks": overall.total,
             "num_successful": len(scored),
-            "conduct_debate": False,
+            "conduct_debate": conducts_debate(manifest),
         },
         "detailed_results": [_row(record) for record in records],
         "traderbench": summary(manifest, records)
@@ -258,6 +268,7 @@ def _row(record: TaskRecord) -> dict[str, Any]:
         "input_tokens": record["usage"]["input_tokens"],
         "output_tokens": record["usage"]["output_tokens"],
         "cost_usd": record["usage"]["cost_usd"] if is_known(record["usage"]) else None,
+        "debate": alpha.of_task(record),
         **_attempts(record),
     }
 
@@ -268,7 +279,8 @@ def table(result: dict[str, Any]) -> str:
     width = max(len("tasks"), *(len(scored_of(row)) for _, row in rows))
     lines = [f"{'section':<22} {'score':>6}  {'95% interval':>15}  {'tasks':>{width}}  {'passed':>6}  {'weight':>6}"]
     lines += [_line(name, row, width) for name, row in rows]
-    lines += [*remarks(result), f"cost: {cost(result)}"]
+    argued = alpha.debate_line(result)
+    lines += [*remarks(result), *([argued] if argued else []), f"cost: {cost(result)}"]
     return "\n".join(lines)
 
 

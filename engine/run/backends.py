@@ -66,6 +66,7 @@ class SerialBackend:
             agent=self._agent,
             tools=tools,
             limits=self._limits,
+            price=self._plan.config.prices.get(self._agent.name),
         )
         return record | {"draw": draw}
 

@@ -151,7 +151,9 @@ async def _start(
         raise ConfigError(f"{out} already holds a run; finish it with: traderbench resume {out}")
     if out.exists() and not out.is_dir():
         raise ConfigError(f"--out {out}: this is a file; name a new or empty folder")
-    settings = model_settings.resolve(model, os.environ, config.limits) if agent == model_settings.AGENT else None
+    settings = None
+    if agent == model_settings.AGENT:
+        settings = model_settings.resolve(model, os.environ, config.limits).priced(config.prices)
     _check_agent(config, agent, settings)
     if run_folder.is_open(out):
         progress.stage(f"{out} can be listed by other users; the files of the run in it are yours alone")

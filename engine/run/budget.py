@@ -55,5 +55,5 @@ def refuse_unmetered(limits: LimitsConfig, model: ModelSettings) -> None:
         raise ConfigError(
             f"limits.{named[0]}: the prices of builtin:llm are unknown, so that this limit cannot be kept; give "
             "--input-price and --output-price (US dollars per million tokens), or set OPENAI_INPUT_PRICE and "
-            "OPENAI_OUTPUT_PRICE, or limit max_tokens"
+            "OPENAI_OUTPUT_PRICE, or name the model in the config's prices, or limit max_tokens"
         )

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from engine import tool_times
 from engine.agent.client import Agent, AgentFailure, Conversation, Insider, Reply, Usage
 from engine.agent.reply import with_notes
+from engine.prices import Price
 from engine.record import BROKEN, VERSION, State, TaskRecord, Turn
 from engine.run.tool_access import ServersDown, ToolAccess
 from engine.spending import Spending
@@ -61,9 +62,18 @@ def unavailable(task: Task, reason: str, *, whose: Literal["infra", "agent"] = "
 
 
 async def execute(
-    case: Case, *, public_id: str, grant: Grant, agent: Agent, tools: ToolAccess, limits: Limits
+    case: Case,
+    *,
+    public_id: str,
+    grant: Grant,
+    agent: Agent,
+    tools: ToolAccess,
+    limits: Limits,
+    price: Price | None = None,
 ) -> TaskRecord:
     """Play ``case`` with ``agent`` and return its record (JSON).
+
+    ``price`` is that of tokens of which the agent does not tell the cost.
 
     The record's ``state`` is ``passed`` or ``failed`` for a finished conversation, ``agent_error`` for one that the
     agent broke or that met a limit (value 0), ``agent_unavailable`` for one that had nobody at its other end (value 0
@@ -76,7 +86,7 @@ async def execute(
     server that the task was offered where a repeat shows nothing new; on a market only for those it needs, because who
     could bring a server down would choose among markets.
     """
-    task, course = case.task, _Course([], time.monotonic())
+    task, course = case.task, _Course([], time.monotonic(), Spending(price=price))
     missing = [name for name in task.servers if name not in tools.base_urls]
     if missing:
         why = "; ".join(f"{name}: {tools.unavailable.get(name, 'not started')}" for name in missing)

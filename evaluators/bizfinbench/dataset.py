@@ -9,11 +9,11 @@ from datetime import date
 from importlib import resources
 from random import Random
 
-from evaluators.bizfinbench import events, public_file, quantities
+from evaluators.bizfinbench import dispute, events, public_file, quantities
 from evaluators.bizfinbench.chains import Language
 from evaluators.bizfinbench.item import Item
 from evaluators.bizfinbench.options import Options
-from evaluators.contract import Case, Dataset, Given, Section, SingleTurn, Task
+from evaluators.contract import Case, Dataset, Dispute, Given, Section, SingleTurn, Task
 from evaluators.drawing import chosen, rotation, stream, task_id
 
 VERSION = "1.1"
@@ -35,7 +35,7 @@ CATEGORIES = {
 SOURCES = ("chains.py", "events.py", "accounts.py", "quantities.py")
 
 
-def _case(item: Item, task_type: str, identity: str) -> Case:
+def _case(item: Item, task_type: str, identity: str, argued: Dispute | None = None) -> Case:
     task = Task(
         task_id=identity,
         section="knowledge_retrieval",
@@ -48,7 +48,8 @@ def _case(item: Item, task_type: str, identity: str) -> Case:
         chance_score=item.chance_score,
     )
     expected = item.expected
-    return Case(task, lambda: SingleTurn(task, judge=expected.grade, gold_text=expected.gold_text()))
+    gold = expected.gold_text()
+    return Case(task, lambda: SingleTurn(task, judge=expected.grade, gold_text=gold), dispute=argued)
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ class BizFinBench(Dataset):
     def _drawn(self, kinds: tuple[tuple[str, Language], ...], seed: int, index: int) -> Case:
         task_type, language = rotation(kinds, index=index, name=(self.name, VERSION, seed))
         name = (self.name, VERSION, seed, task_type, language, index)
-        return _case(GENERATORS[task_type](stream(*name), language), task_type, task_id(*name, show=(0, 3, 4)))
+        item = GENERATORS[task_type](stream(*name), language)
+        return _case(item, task_type, task_id(*name, show=(0, 3, 4)), dispute.of_item(item, language))
 
     def data_hash(self, options: Given) -> str:
         """Return the sha256 of the chains and generators, or of the public files."""

@@ -10,7 +10,7 @@ from importlib import resources
 from evaluators.answers.expected import ExpectedNumber
 from evaluators.contract import Case, Dataset, Given, Json, Section, SingleTurn, Task
 from evaluators.drawing import chosen, rotation, stream, task_id
-from evaluators.fundamentals import filings, prices, statements
+from evaluators.fundamentals import dispute, filings, prices, statements
 from evaluators.fundamentals.options import Options
 from evaluators.fundamentals.question import NotDrawable, Question, Template
 from lake import sample
@@ -46,7 +46,7 @@ def draw_question(
     return question
 
 
-def _case(question: Question, template: Template, task_id: str) -> Case:
+def _case(question: Question, template: Template, task_id: str, lake: Lake) -> Case:
     context: dict[str, Json] = {"ticker": question.ticker}
     if question.fiscal_year is not None:
         context["fiscal_year"] = question.fiscal_year
@@ -63,7 +63,8 @@ def _case(question: Question, template: Template, task_id: str) -> Case:
         servers=template.servers,
     )
     expected = question.expected
-    return Case(task, lambda: SingleTurn(task, judge=expected.grade, gold_text=expected.gold_text()))
+    argued = dispute.of_question(question, lake)
+    return Case(task, lambda: SingleTurn(task, judge=expected.grade, gold_text=expected.gold_text()), dispute=argued)
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Fundamentals(Dataset):
             name = (self.name, VERSION, seed, template.name, index)
             question = draw_question(template, lake, *name, avoid=seen)
             seen.add(question.text)
-            cases.append(_case(question, template, task_id(*name, show=(0, 3))))
+            cases.append(_case(question, template, task_id(*name, show=(0, 3)), lake))
         return cases
 
     def data_hash(self, options: Given) -> str:

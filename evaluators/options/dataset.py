@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluators.contract import Case, Dataset, Given, Json, Score, Section, SingleTurn
-from evaluators.options import scoring
+from evaluators.options import dispute, scoring
 from evaluators.options.bank import PUBLISHED, TEMPLATES, select, sound
 from evaluators.options.options import Options
 from evaluators.options.problem import (
@@ -88,7 +88,8 @@ def _case(problem: Problem, origin: str, printed: Mapping[str, Json]) -> Case:
     task = problem.task(f"options-{problem.family}-{digest}")
     judge: Callable[[str], Score] = functools.partial(scoring.judge, problem, printed=printed)
     gold = problem.perfect_reply()
-    return Case(task=task, open=lambda: SingleTurn(task=task, judge=judge, gold_text=gold))
+    argued = dispute.of_problem(problem)
+    return Case(task=task, open=lambda: SingleTurn(task=task, judge=judge, gold_text=gold), dispute=argued)
 
 
 DATASET = OptionsTrading()

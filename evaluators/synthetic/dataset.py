@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 from evaluators.contract import Case, Dataset, Given, Score, Section, SingleTurn
-from evaluators.synthetic import scoring
+from evaluators.synthetic import dispute, scoring
 from evaluators.synthetic.bank import BANK, PUBLISHED, select
 from evaluators.synthetic.options import Options
 from evaluators.synthetic.problem import WEIGHTS, Problem, written
@@ -76,7 +76,9 @@ def _case(problem: Problem, origin: str, variant: str) -> Case:
     if variant == "as_published":
         rule, gold = scoring.judge_as_published, json.dumps({"answer": written(template.printed[0], template.answer)})
     judge: Callable[[str], Score] = functools.partial(rule, problem)
-    return Case(task=task, open=lambda: SingleTurn(task=task, judge=judge, gold_text=gold))
+    # printed answers are what the paper says, right or wrong: there is nothing to defend them with
+    argued = None if variant == "as_published" else dispute.of_problem(problem)
+    return Case(task=task, open=lambda: SingleTurn(task=task, judge=judge, gold_text=gold), dispute=argued)
 
 
 DATASET = Synthetic()

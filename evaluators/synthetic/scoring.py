@@ -19,7 +19,7 @@ PASS_MARK = 70.0
 FORMULA_TOLERANCE = 1e-4
 MAX_DEFINITIONS = 30
 
-_KINDS: dict[Unit, Kind] = {"usd": "currency", "percent": "percent", "number": "number"}
+KINDS: dict[Unit, Kind] = {"usd": "currency", "percent": "percent", "number": "number"}
 
 
 def judge(problem: Problem, text: str) -> Score:
@@ -77,7 +77,7 @@ def judge_as_published(problem: Problem, text: str) -> Score:
 
 def read_figure(text: str, figure: Figure) -> StatedNumber | Refusal:
     """Return the number that ``text`` states for ``figure``."""
-    stated = parse_number(text, kind=_KINDS[figure.unit], unit=figure.word)
+    stated = parse_number(text, kind=KINDS[figure.unit], unit=figure.word)
     return stated.as_size() if figure.size and isinstance(stated, StatedNumber) else stated
 
 

@@ -192,11 +192,12 @@ class Template:
         """
         for _ in range(MAX_ATTEMPTS):
             values = {item.name: item.draw(rng) for item in self.inputs}
-            if self._sensible(values):
+            if self.is_sensible(values):
                 return values
         raise RuntimeError(f"template {self.name!r} found no sensible inputs in {MAX_ATTEMPTS} draws")
 
-    def _sensible(self, values: Mapping[str, float]) -> bool:
+    def is_sensible(self, values: Mapping[str, float]) -> bool:
+        """Return whether these inputs make sense, lead no known error near the truth, and do not hold it."""
         try:
             if any(self.evaluate(formula, values) <= 0.0 for formula in self._positive):
                 return False

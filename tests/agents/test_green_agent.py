@@ -81,23 +81,22 @@ def test_the_operator_says_where_the_tools_are_and_the_request_cannot(
     assert assessment.notes == ("public_host: not a key of this benchmark, ignored",)
 
 
-def test_the_debate_goes_to_the_config_which_says_what_this_version_can_do(
-    request_module: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_debate_goes_to_the_config_which_says_what_is_right(request_module: Any) -> None:
     for settings in ({"conduct_debate": True}, {"debate": {"enabled": True}}):
-        with pytest.raises(request_module.BadRequest, match=r"debate\.enabled: true is not available .* set false"):
-            read(request_module, settings)
+        assessment = read(request_module, settings)
+        assert config.parse(assessment.config, source="request").debate.enabled and assessment.notes == ()
     with pytest.raises(request_module.BadRequest, match=r"debate\.rouns: unknown key"):
         read(request_module, {"conduct_debate": False, "debate": {"rouns": 2}})
     with pytest.raises(request_module.BadRequest, match="conduct_debate must be true or false, got 'no'"):
         read(request_module, {"conduct_debate": "no"})
+    with pytest.raises(request_module.BadRequest, match=r"debate\.objections: judge needs the run's judge"):
+        read(request_module, {"conduct_debate": True, "debate": {"objections": "judge"}})
     assert read(request_module, {"conduct_debate": False}).config["debate"] == {"enabled": False}
 
-    # the day the engine can, the same request is carried out with its settings
-    real = config.parse
-    monkeypatch.setattr(config, "parse", lambda raw, source: real(raw | {"debate": {}}, source=source))
-    able = read(request_module, {"conduct_debate": True, "debate": {"rounds": 2}})
-    assert able.config["debate"] == {"enabled": True, "rounds": 2} and able.notes == ()
+
+def test_a_failed_assessment_says_whether_it_would_have_been_debated(program: Callable[[str, str], ModuleType]) -> None:
+    failed_result = program("green", "assessment").failed_result
+    assert failed_result("gone", debated=True)["evaluation_metadata"]["conduct_debate"] is True
 
 
 def test_the_agent_under_test_is_the_purple_agent_else_the_first(request_module: Any) -> None:
@@ -257,8 +256,9 @@ def assessments(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
                 await conversation.send("hello", timeout_s=30.0)
             except AgentFailure as failure:
                 replies["nonsense"] = failure
-            for name, url in (("quant", quant.url), ("away", "http://127.0.0.1:1")):
-                request = {"participants": {"purple_agent": url}, "config": settings}
+            for name, url in (("quant", quant.url), ("debated", quant.url), ("away", "http://127.0.0.1:1")):
+                wanted = settings | ({"conduct_debate": True} if name == "debated" else {})
+                request = {"participants": {"purple_agent": url}, "config": wanted}
                 replies[name] = json.loads((await conversation.send(json.dumps(request), timeout_s=120.0)).text)
             for name, changed in (
                 ("shards", {"num_shards": 3}),
@@ -284,6 +284,18 @@ def test_an_assessment_ends_with_a_result_of_schema_2(assessments: dict[str, Any
     assert result["evaluation_metadata"]["purple_agent"] == "quant"
     assert len(result["detailed_results"]) == result["evaluation_metadata"]["num_tasks"] == 2
     assert result["effective_config"]["config"]["sampling"]["seed"] == 3
+
+
+@pytest.mark.slow
+def test_an_assessment_holds_the_debate_that_it_is_asked_for(assessments: dict[str, Any]) -> None:
+    debated, plain = assessments["debated"], assessments["quant"]
+    assert debated["error"] is None and debated["evaluation_metadata"]["conduct_debate"] is True
+    assert plain["evaluation_metadata"]["conduct_debate"] is False and plain["traderbench"]["debate"]["tasks"] == 0
+    found = debated["traderbench"]["debate"]
+    assert found["enabled"] and found["tasks"] == sum(found["verdicts"].values()) == 2
+    assert all(row["debate"]["verdict"] in found["verdicts"] for row in debated["detailed_results"])
+    before = [row["debate"]["value_before"] for row in debated["detailed_results"]]
+    assert before == [row["value"] for row in plain["detailed_results"]]
 
 
 @pytest.mark.slow

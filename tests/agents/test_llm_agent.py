@@ -77,6 +77,26 @@ def test_the_conversation_and_its_tools_are_remembered_in_later_turns(dialogue: 
     assert json.loads(requests[2]["messages"][-1]["content"]) == {"doubled": 42.0}
 
 
+def test_an_objection_is_told_once_beside_the_answer_that_it_is_to(dialogue: Any) -> None:
+    told = (
+        "Your 42 for the answer does not survive.\n\nCheck question: what is twice 20?\n\nReply with one JSON object."
+    )
+    debate = {
+        "type": "debate",
+        "question": told,
+        "objection": "Your 42 for the answer does not survive.",
+        "challenged": {"figure": "answer", "stated": "42"},
+        "check_question": "what is twice 20?",
+        "answer_format": "Reply with one JSON object.",
+    }
+    rebuttal = json.dumps({"restated": "42", "check": 40})
+    (_, second), requests, _ = converse(dialogue, [{"content": "42"}, {"content": rebuttal}], QUESTION, debate)
+    assert second.text == rebuttal
+    (_, first, answer, last) = requests[1]["messages"]
+    assert (first["content"], answer["content"]) == ("What is twice 21?", "42")
+    assert last["content"] == told
+
+
 PRICES = {"OPENAI_INPUT_PRICE": "2.0", "OPENAI_OUTPUT_PRICE": "1.0"}
 
 

@@ -85,7 +85,14 @@ limits: {task_time_s: 60, max_tool_calls: 10}
         ),
         ("name: x\ndatasets: []", "datasets: a run needs at least one dataset"),
         ("name: x\ndatasets: [{type: synthetic}]\nweights: {crypto_trading: 0}", "sum to 0"),
-        ("name: x\ndatasets: [{type: synthetic}]\ndebate: {enabled: true}", "debate.enabled: true is not available"),
+        (
+            "name: x\ndatasets: [{type: synthetic}]\ndebate: {enabled: true}\nlimits: {max_turns: 1}",
+            "limits.max_turns: a debate takes 2 turns, got 1; allow as many, or leave debate.enabled out",
+        ),
+        (
+            "name: x\ndatasets: [{type: synthetic}]\ndebate: {enabled: true, objections: judge}",
+            "debate.objections: judge needs the run's judge; add judge: {model: ...}, or write bank",
+        ),
         ("name: x\ndatasets: [{type: synthetic}]\nlimits: {task_time_s: .nan}", "limits.task_time_s"),
         (
             "name: x\nseeds: 3\nbars: 200\nstrategies: [macd]",

@@ -283,3 +283,22 @@ def test_an_unknown_dataset_is_an_error_that_lists_what_exists() -> None:
         ValueError, match=r"unknown dataset 'bizfin' \(did you mean 'bizfinbench'\?\); available: bizfinbench, crypto"
     ):
         registry.get("bizfin")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_can_be_disputed_of_the_oracles_answer_is_right_and_its_check_can_be_answered(name: str) -> None:
+    for case in drawn(name):
+        if case.dispute is None:
+            continue
+        claims = case.dispute.claims(case.open().oracle())
+        assert claims and all(claim.right and math.isfinite(claim.value) for claim in claims)
+        assert len({claim.name for claim in claims}) == len(claims)
+        for nothing in ("", "I do not know.", json.dumps(case.open().opening()), "{}", "[]", LOREM):
+            assert case.dispute.claims(nothing) == [] or case.dispute.claims(nothing) == (), nothing
+        check, again = (case.dispute.check(random.Random("check")) for _ in range(2))
+        assert check.question == again.question and check.expected.gold == again.expected.gold
+        assert check.expected.grade(check.expected.written()).passed
+        assert not any(check.expected.grade(claim.stated).passed for claim in claims), (
+            "the check is read off the answer"
+        )
+        assert not check.expected.grade(case.open().oracle()).passed

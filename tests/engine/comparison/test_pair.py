@@ -110,6 +110,14 @@ def test_equal_runs_have_no_difference_and_one_family_has_no_error_bar():
     assert words.verdict(one) == "a and b: nothing can be told, a section has tasks of one family only; play more tasks"
 
 
+def test_a_debate_is_compared_with_none_for_one_agent_only():
+    on = played([record(1, 60.0), record(2, 40.0)], debated=True)
+    off = played([record(1, 50.0), record(2, 50.0)])
+    assert compare(on, off).overall.difference == 0.0
+    with pytest.raises(ConfigError, match="debate: runs/a holds debates and runs/b does not"):
+        compare(played([record(1, 50.0)], "b"), on)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
