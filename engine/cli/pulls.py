@@ -7,8 +7,12 @@ import sys
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.cli import options
+
+if TYPE_CHECKING:
+    from lake.sec import SecClient
 
 
 def add_kinds(kinds: options.Commands) -> None:
@@ -27,6 +31,14 @@ def add_kinds(kinds: options.Commands) -> None:
     )  # fmt: skip
     filings.add_argument("--since", type=options.day, default=date.min, metavar="YYYY-MM-DD", help="first day of texts")
     filings.add_argument("--until", type=options.day, default=date.max, metavar="YYYY-MM-DD", help="last day of texts")
+    filings.add_argument(
+        "--search",
+        metavar="WORDS",
+        help="only filings that the SEC's full-text search finds (since 2001), of the tickers or of all companies",
+    )
+    filings.add_argument(
+        "--limit", type=options.count, default=100, help="most filings of a search (default: %(default)s)"
+    )
     filings.add_argument("--base-url", metavar="URL", help="another address that serves the SEC's paths")
     equities = options.command(
         kinds,
@@ -71,7 +83,7 @@ def _add_out(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _tickers(arguments: argparse.Namespace) -> list[str]:
+def _tickers(arguments: argparse.Namespace, *, needed: bool = True) -> list[str]:
     from engine.errors import ConfigError
 
     names = list(arguments.ticker)
@@ -80,7 +92,7 @@ def _tickers(arguments: argparse.Namespace) -> list[str]:
             names += arguments.tickers.read_text(encoding="utf-8").split()
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"--tickers {arguments.tickers}: {error}") from error
-    if not names:
+    if not names and needed:
         raise ConfigError("no ticker is given: --ticker AAPL NVDA, or --tickers FILE with one a line")
     return list(dict.fromkeys(name.upper() for name in names))
 
@@ -131,14 +143,21 @@ def pull_filings_command(arguments: argparse.Namespace) -> int:
     from lake.edgar.provider import tables
     from lake.sec import SecClient
 
-    tickers = _tickers(arguments)
+    tickers = _tickers(arguments, needed=arguments.search is None)
     folder = arguments.out / "filings"
     base = arguments.base_url
-    urls = {} if base is None else {"data_url": base, "files_url": base, "archives_url": f"{base}/Archives/edgar/data"}
+    urls = {} if base is None else {"data_url": base, "files_url": base}
+    urls |= (
+        {} if base is None else {"archives_url": f"{base}/Archives/edgar/data", "search_url": f"{base}/search-index"}
+    )
     try:
         client = SecClient(folder / "cache", **urls)
     except ValueError as error:
         raise ConfigError(str(error)) from error
+
+    chosen = _searched(arguments, client, tickers) if arguments.search is not None else None
+    if chosen is not None:
+        tickers = list(chosen)
 
     def one(ticker: str) -> Sequence[str]:
         pulled = pull.pull(
@@ -149,6 +168,7 @@ def pull_filings_command(arguments: argparse.Namespace) -> int:
             since=arguments.since,
             until=arguments.until,
             documents=bool(arguments.forms),
+            accessions=None if chosen is None else chosen[ticker],
             progress=show,
         )
         print(
@@ -162,6 +182,28 @@ def pull_filings_command(arguments: argparse.Namespace) -> int:
     for table in (held.facts, held.filings, held.sections):
         print(f"{table.folder}: {len(table.entries()):,} companies, sha256 {table.digest()}")
     return status
+
+
+def _searched(arguments: argparse.Namespace, client: SecClient, tickers: Sequence[str]) -> dict[str, list[str]]:
+    """Return by ticker the filings that hold the words that are searched for."""
+    from engine.errors import ConfigError, ServiceUnavailable
+    from lake.edgar.search import search
+    from lake.point_in_time import ProviderUnavailable
+
+    span = {"since": arguments.since, "until": arguments.until, "limit": arguments.limit}
+    try:
+        hits = search(client, arguments.search, forms=arguments.forms, **span)
+    except ProviderUnavailable as error:
+        raise ServiceUnavailable(str(error)) from error
+    chosen: dict[str, list[str]] = {}
+    for hit in hits:
+        if not tickers or hit.ticker in tickers:
+            chosen.setdefault(hit.ticker, []).append(hit.accession)
+    if not chosen:
+        whose = f" of {', '.join(tickers)}" if tickers else ""
+        raise ConfigError(f"--search: the SEC finds {arguments.search!r} in no {', '.join(arguments.forms)}{whose}")
+    print(f"{sum(map(len, chosen.values())):,} filings of {len(chosen):,} companies hold {arguments.search!r}")
+    return chosen
 
 
 def pull_equities_command(arguments: argparse.Namespace) -> int:

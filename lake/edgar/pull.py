@@ -55,6 +55,7 @@ def pull(
     since: date = date.min,
     until: date = date.max,
     documents: bool = True,
+    accessions: Collection[str] | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> Pulled:
     """Fetch one company: the list of its filings, its XBRL figures, and the texts of some forms.
@@ -69,6 +70,8 @@ def pull(
         First and last filing date of texts.
     documents
         Whether texts are fetched at all.
+    accessions
+        Those filings alone whose texts are fetched; None: all.
     progress
         Is told one line a document.
 
@@ -95,6 +98,8 @@ def pull(
     held.facts.write(ticker, facts, source=source)
     _remember(folder, company)
     wanted = _wanted(listed, forms, since, until) if documents else []
+    if accessions is not None:
+        wanted = [row for row in wanted if listed.accession[row] in accessions]
     before, new, missing = _texts(held, client, company, listed, wanted, progress)
     return Pulled(ticker, len(listed), before + new, len(facts), new, tuple(missing))
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from lake.sec import SecClient
 
@@ -78,6 +79,19 @@ FACTS = {
 }
 
 
+def hit(accession: str, name: str, form: str, day: str) -> dict[str, Any]:
+    return {"_id": f"{accession}:a.htm", "_source": {"display_names": [name], "form": form, "file_date": day}}
+
+
+HITS = [
+    hit(ANNUAL, "Apple Inc.  (AAPL)  (CIK 0000320193)", "10-K", "2024-11-01"),
+    hit("1-1", "A fund without a ticker  (CIK 0000000001)", "10-K", "2024-11-01"),
+    hit(QUARTERLY, "Apple Inc.  (AAPL, AAPL-W)  (CIK 0000320193)", "10-Q", "2024-08-02"),
+    hit("2-2", "Other Corp  (OTHR)  (CIK 0000000002)", "10-K", "2024-11-02"),
+]
+"""What the full-text search finds, two a page."""
+
+
 class Site:
     """What the server has, and what befalls the next requests.
 
@@ -98,7 +112,7 @@ class Site:
                 mood = owner.plan.pop(0) if owner.plan else 200
                 if mood == "slow":
                     time.sleep(0.6)
-                body = b"<html>busy" if mood == "garbage" else owner.pages.get(self.path)
+                body = b"<html>busy" if mood == "garbage" else owner.page(self.path)
                 status = mood if isinstance(mood, int) else 200
                 self.send_response(404 if body is None else status)
                 if status == 429:
@@ -115,6 +129,15 @@ class Site:
 
         self.web = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.web.server_port}"
+
+    def page(self, path: str) -> bytes | None:
+        if not path.startswith("/search-index?"):
+            return self.pages.get(path)
+        asked = {name: values[0] for name, values in parse_qs(urlsplit(path).query).items()}
+        hits = [hit for hit in HITS if asked["startdt"] <= hit["_source"]["file_date"] <= asked["enddt"]]
+        rows = [hit for hit in hits if hit["_source"]["form"] in asked["forms"].split(",")]
+        start = int(asked["from"])
+        return json.dumps({"hits": {"total": {"value": len(rows)}, "hits": rows[start : start + 2]}}).encode()
 
     def publish(self, path: str, content: Any) -> None:
         self.pages[path] = content if isinstance(content, bytes) else json.dumps(content).encode()
@@ -157,7 +180,7 @@ def client(site: Site, folder: Path, **options: Any) -> SecClient:
         data_url=site.url,
         files_url=site.url,
         archives_url=f"{site.url}/Archives/edgar/data",
-        search_url=f"{site.url}/search",
+        search_url=f"{site.url}/search-index",
         back_off_s=0.01,
         **options,
     )

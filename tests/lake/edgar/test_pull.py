@@ -13,7 +13,7 @@ import pytest
 
 from engine.cli import main
 from lake import providers
-from lake.edgar import figures, index, page_text, pull, sections
+from lake.edgar import figures, index, page_text, pull, search, sections
 from lake.edgar.provider import tables
 from lake.point_in_time import ProviderUnavailable, UnknownKey
 from lake.sec import CONTACT_VARIABLE
@@ -173,6 +173,32 @@ def test_the_command_tells_what_is_there_and_what_is_missing(
     assert "no ticker is given: --ticker AAPL NVDA, or --tickers FILE" in capsys.readouterr().err
     monkeypatch.delenv(CONTACT_VARIABLE)
     assert main([*command, "--ticker", "AAPL"]) == 2
+
+
+def test_the_full_text_search_finds_filings_of_all_pages_and_of_a_span(site: Site, tmp_path: Path) -> None:
+    client = sec_site.client(site, tmp_path)
+    span = {"since": date.min, "until": date.max}
+    hits = search.search(client, '"supply constraints"', forms=("10-K", "10-Q"), **span)
+    assert [(hit.ticker, hit.accession) for hit in hits] == [("AAPL", ANNUAL), ("AAPL", QUARTERLY), ("OTHR", "2-2")]
+    assert "q=%22supply+constraints%22" in site.asked[0] and len(site.asked) == 2
+    assert [hit.form for hit in search.search(client, "x", forms=("10-Q",), **span)] == ["10-Q"]
+    first = search.search(client, "x", forms=("10-K",), since=date(2024, 11, 2), until=date.max)
+    assert [hit.filed for hit in first] == [date(2024, 11, 2)]
+    assert len(search.search(client, "y", forms=("10-K", "10-Q"), limit=1, **span)) == 1
+
+
+def test_only_the_filings_that_a_search_finds_are_pulled(
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CONTACT_VARIABLE, "me@example.com")
+    command = ["data", "pull", "filings", "--out", str(tmp_path), "--base-url", site.url, "--search", "phones"]
+    assert main([*command, "--ticker", "AAPL", "--forms", "10-K"]) == 0
+    printed = capsys.readouterr().out
+    assert "1 filings of 1 companies hold 'phones'" in printed and "1 texts (1 new)" in printed
+    assert main(command) == 66
+    assert "missing: the SEC knows no ticker 'OTHR'" in capsys.readouterr().out
+    assert main([*command, "--ticker", "NVDA"]) == 2
+    assert "--search: the SEC finds 'phones' in no 10-K, 10-Q, 8-K of NVDA" in capsys.readouterr().err
 
 
 def test_an_offline_run_without_anything_pulled_says_so_in_one_line(tmp_path: Path) -> None:
