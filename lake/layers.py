@@ -18,21 +18,21 @@ class Layered(Generic[RecordT_co]):
     """
 
     def __init__(self, *sources: Source[RecordT_co], hint: str = "") -> None:
-        self._sources = sources
+        self.sources = sources
         self._hint = hint
 
     @property
     def origin(self) -> str:
         """Where the data comes from, the first source first."""
-        return "; else ".join(source.origin for source in self._sources)
+        return "; else ".join(source.origin for source in self.sources)
 
     def keys(self, *, as_of: date) -> tuple[str, ...]:
         """Return the keys of which any of them knew something, sorted."""
-        return tuple(sorted({key for source in self._sources for key in source.keys(as_of=as_of)}))
+        return tuple(sorted({key for source in self.sources for key in source.keys(as_of=as_of)}))
 
     def holder(self, key: str, *, as_of: date) -> Source[RecordT_co] | None:
         """Return the source that serves ``key`` on ``as_of``; None if none does."""
-        for source in self._sources:
+        for source in self.sources:
             try:
                 source.known(key, as_of=as_of)
             except UnknownKey:

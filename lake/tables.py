@@ -179,6 +179,22 @@ class Table(Generic[RecordT]):
         query = f"SELECT {column} FROM read_parquet(?) {condition}"
         return [row[0] for row in _engine().cursor().execute(query, [files, as_of, *values]).fetchall()]
 
+    def across(self, where: str, values: Sequence[Any] = (), *, as_of: date) -> dict[str, RecordT]:
+        """Return by key the rows known on ``as_of`` that meet an SQL condition, in one reading of all files."""
+        if not (files := self._files(None, as_of)):
+            return {}
+        names = {str(self.folder / entry["file"]): key for key, entry in self.entries().items()}
+        types = list(_types(self.record))
+        query = (
+            f"SELECT filename, {', '.join(types)} FROM read_parquet(?, filename=true, file_row_number=true) "
+            f"WHERE known_on <= ? AND ({where}) ORDER BY filename, file_row_number"
+        )
+        table = _engine().cursor().sql(query, params=[files, as_of, *values]).to_arrow_table()
+        rows: dict[str, list[tuple[Any, ...]]] = {}
+        for name, *row in zip(*(table[name].to_pylist() for name in ("filename", *types)), strict=True):
+            rows.setdefault(names[name], []).append(tuple(row))
+        return {key: known_rows(self.record.of(found), as_of=as_of) for key, found in rows.items()}
+
     def _files(self, key: str | None, as_of: date) -> list[str]:
         if key is not None:
             self.ensure(key)

@@ -11,7 +11,7 @@ from mcp.server import MCPServer
 from pydantic import BaseModel, Field
 
 from lake import sample
-from lake.edgar import figures, ratios
+from lake.edgar import across, figures, ratios
 from lake.fundamentals import LINE_ITEMS, STATEMENTS, Company
 from lake.point_in_time import UnknownKey
 from lake.records import Facts, FilingIndex
@@ -107,6 +107,23 @@ class Ratios(BaseModel):
     value: list[float] = Field(description="Fraction")
     formula: list[str] = Field(description="In line items of the fiscal year")
     accessions: list[list[str]] = Field(description="Filings that the figures stand in")
+
+
+class Comparison(BaseModel):
+    """Columns; one entry a company that had filed the figure, the largest value first."""
+
+    as_of: date
+    concept: str
+    fiscal_year: int
+    fiscal_period: str
+    companies: int = Field(description="Number of companies that had filed it")
+    ticker: list[str]
+    period_end: list[date]
+    value: list[float] = Field(description="In `unit`, never scaled")
+    unit: list[str] = Field(description="USD, USD/shares or shares")
+    form: list[str]
+    accession: list[str]
+    filed: list[date]
 
 
 class LineItems(BaseModel):
@@ -363,6 +380,46 @@ class EdgarTools:
             accessions=[list(row.accessions) for row in found],
         )
 
+    def compare_companies(
+        self,
+        concept: Annotated[
+            str, Field(description="Line item (Revenue, NetIncome, ... see list_line_items) or us-gaap tag")
+        ],
+        fiscal_year: YearField,
+        fiscal_period: PeriodField = "FY",
+        limit: Annotated[int, Field(description="Number of companies", ge=1, le=200)] = 25,
+        offset: Annotated[int, Field(description="How many of them to pass over", ge=0)] = 0,
+    ) -> Comparison:
+        """Return one figure of all companies that had filed it for a fiscal period, the largest first.
+
+        Values are in their `unit` (USD, USD/shares or shares), never scaled; fiscal years end on different days. For
+        example `{"concept": "Revenue", "fiscal_year": 2023}`.
+        """
+        found = across.figure(
+            self._lake.facts, concept, fiscal_year=fiscal_year, fiscal_period=fiscal_period, as_of=caller.as_of()
+        )
+        if not found:
+            raise ValueError(
+                f"no company had filed {concept} for {fiscal_period} {fiscal_year} by {caller.as_of()}; "
+                "list_line_items names the line items"
+            )
+        ranked = sorted(found, key=lambda ticker: (-found[ticker].value[0], ticker))[offset : offset + limit]
+        rows = [found[ticker] for ticker in ranked]
+        return Comparison(
+            as_of=caller.as_of(),
+            concept=concept,
+            fiscal_year=fiscal_year,
+            fiscal_period=fiscal_period,
+            companies=len(found),
+            ticker=ranked,
+            period_end=[row.period_end[0] for row in rows],
+            value=[row.value[0] for row in rows],
+            unit=[row.unit[0] for row in rows],
+            form=[row.form[0] for row in rows],
+            accession=[row.accession[0] for row in rows],
+            filed=[row.known_on[0] for row in rows],
+        )
+
 
 def warm_up() -> None:
     """Read the companies and their figures."""
@@ -389,6 +446,7 @@ def build_server(*, lake: Lake | None = None) -> MCPServer:
             tools.get_company_facts,
             tools.get_financial_statement,
             tools.get_ratios,
+            tools.compare_companies,
             documents.get_filing,
             documents.get_filing_section,
             documents.search_filings,

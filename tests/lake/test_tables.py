@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from datetime import UTC, date, datetime
@@ -101,6 +102,25 @@ def test_a_key_that_is_not_here_is_fetched_once_and_never_a_name_that_no_provide
             with pytest.raises(UnknownKey):
                 table.known(key, as_of=DAY)
     assert asked == ["A", "B"]
+
+
+def test_whether_a_key_is_fetched_does_not_depend_on_the_date(tmp_path: Path) -> None:
+    """Else the time of an answer would tell that something is still to come."""
+
+    def asked_on(day: str) -> list[str]:
+        asked: list[str] = []
+
+        def fetch(key: str) -> None:
+            asked.append(key)
+            table.write(key, bars(DAY), source="fixture")
+
+        table = Table(tmp_path / day, Bars, origin="fixture", fetch=fetch)
+        for _ in range(2):
+            with contextlib.suppress(UnknownKey):
+                table.known("A", as_of=date.fromisoformat(day))
+        return asked
+
+    assert [asked_on(day) for day in ("2001-01-01", "2024-03-04", "9999-12-31")] == [["A"]] * 3
 
 
 def test_a_thousand_tickers_cost_no_start_up(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from tests.canaries.play import is_planted, play
 
 Ask = Callable[..., Any]
 CALLS = 2_000
+NEED_AN_ACCOUNT = {"advance", "cancel_order"}
 TAKE_NOTHING = {"list_line_items", "get_account", "list_orders", "get_performance"}
 LAKE, CLEAN = planted(), planted(with_tomorrow=False)
 EVERY_CALL = [
@@ -30,6 +31,7 @@ EVERY_CALL = [
     (edgar, "get_company_facts", {"ticker": "AAPL", "concept": "Revenues", "fiscal_year": 2019}),
     (edgar, "get_financial_statement", {"ticker": "AAPL", "statement": "income", "fiscal_year": 2019}),
     (edgar, "get_ratios", {"ticker": "AAPL", "fiscal_year": 2019}),
+    (edgar, "compare_companies", {"concept": "Revenue", "fiscal_year": 2019}),
     *((edgar, "get_filing", {"ticker": ticker}) for ticker in ("AAPL", NEWCOMER)),
     (edgar, "get_filing_section", {"ticker": "AAPL", "section": "I-2", "form": "10-K"}),
     (edgar, "search_filings", {"query": "Apple sells"}),

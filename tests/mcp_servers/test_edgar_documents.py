@@ -135,3 +135,16 @@ def test_ratios_of_a_year_name_their_filings(ask: Ask) -> None:
     assert answer["accessions"][at] == ["0000320193-24-000123"]
     text = ask(edgar.build_server(), "get_ratios", as_of=date(2024, 10, 31), ticker="AAPL", fiscal_year=2024)
     assert "AAPL had filed no figures for FY 2024 by 2024-10-31" in text
+
+
+def test_companies_are_compared_by_what_they_had_filed(ask: Ask) -> None:
+    question = {"concept": "Revenue", "fiscal_year": 2024}
+    answer = ask(edgar.build_server(), "compare_companies", as_of=TODAY, **question)
+    assert (answer["ticker"], answer["value"]) == (["AAPL", "NVDA"], [391_035e6, 60_922e6])
+    assert answer["companies"] == 2 and answer["filed"] == ["2024-11-01", "2024-02-21"]
+    second = ask(edgar.build_server(), "compare_companies", as_of=TODAY, limit=1, offset=1, **question)
+    assert (second["ticker"], second["companies"]) == (["NVDA"], 2)
+    early = ask(edgar.build_server(), "compare_companies", as_of=date(2024, 10, 31), **question)
+    assert (early["ticker"], early["companies"]) == (["NVDA"], 1)
+    text = ask(edgar.build_server(), "compare_companies", as_of=TODAY, concept="Sales", fiscal_year=2024)
+    assert "no company had filed Sales for FY 2024 by 2024-11-01" in text

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from lake import company_facts, sample
-from lake.edgar import figures, ratios
+from lake.edgar import across, figures, ratios
+from lake.layers import Layered
 from lake.records import Facts
+from lake.tables import Table
 
 FILED = [date(2022, 1, 28), date(2022, 4, 29), date(2022, 7, 29), date(2022, 10, 28)]
 
@@ -89,6 +91,20 @@ def test_any_tag_of_the_filings_can_be_asked_for_by_its_name(apple: Facts) -> No
     assert tag in apple.concept and len(figures.select(apple, tag, version="all")) > 50
     with pytest.raises(ValueError, match="unknown line item 'EntityShares'; known: Revenue, CostOfRevenue"):
         figures.select(apple, "EntityShares")
+
+
+def test_one_figure_of_all_companies_is_that_of_the_date(tmp_path: Path) -> None:
+    embedded = sample.embedded().facts
+    table = Table(tmp_path, Facts, origin="fixture")
+    for ticker in ("AAPL", "NVDA"):
+        table.write(ticker, embedded.known(ticker, as_of=date(2026, 1, 1)), source="fixture")
+    for source in (table, embedded, Layered(table, embedded)):
+        asked = {"fiscal_year": 2024, "fiscal_period": "FY"}
+        early = across.figure(source, "Revenue", as_of=date(2024, 10, 31), **asked)
+        assert {ticker: row.value for ticker, row in early.items()} == {"NVDA": (60_922e6,)}
+        late = across.figure(source, "Revenue", as_of=date(2024, 11, 1), **asked)
+        assert {ticker: row.value for ticker, row in late.items()} == {"NVDA": (60_922e6,), "AAPL": (391_035e6,)}
+        assert across.figure(source, "NoSuchTag", as_of=date(2024, 11, 1), **asked) == {}
 
 
 def test_ratios_are_those_of_the_filed_figures() -> None:
