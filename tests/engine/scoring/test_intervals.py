@@ -138,14 +138,16 @@ def test_the_sum_has_no_interval_where_a_part_with_weight_has_none():
     assert intervals.weighted_sum([Part(1.0, 50.0, (40.0, 60.0)), Part(0.0, 50.0, None)]) == (40.0, 60.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alike", [False, True])
 @pytest.mark.parametrize("ability", ABILITIES)
 @pytest.mark.parametrize("config", SIZES)
 def test_intervals_cover_the_ability_of_simulated_agents(config, ability, alike):
-    """Nominal 95%: of 600 runs 90 to 99% in each section (all of them at the ends of the scale), 92% or more overall;
-    the binomial standard error of 600 runs is 0.9%, and the seeds are fixed."""
+    """Nominal 95%: of 400 runs 90 to 99% in each section (all of them at the ends of the scale), 92% or more overall;
+    the binomial standard error of 400 runs is 1.1%, and the seeds are fixed."""
     rng = np.random.default_rng([17, int(ability), alike])
-    runs, covered, overall = 600, dict.fromkeys(SIZES[config], 0), 0
+    ends = ability in (0.0, 100.0)  # where an agent always scores the same, and crypto alone varies
+    runs, covered, overall = 50 if ends else 400, dict.fromkeys(SIZES[config], 0), 0
     truth = 0.8 * ability + 0.2 * CRYPTO_SKILL
     for _ in range(runs):
         parts = []
@@ -159,7 +161,7 @@ def test_intervals_cover_the_ability_of_simulated_agents(config, ability, alike)
         parts.append(Part(0.2, score.clip(mean), score.interval_of("crypto_trading", skill)))
         low, high = intervals.weighted_sum(parts)
         overall += low <= truth <= high
-    least, most = (1.0, 1.0) if ability in (0.0, 100.0) else (0.90, 0.99)
+    least, most = (1.0, 1.0) if ends else (0.90, 0.99)
     assert least <= min(covered.values()) / runs and max(covered.values()) / runs <= most
     assert overall >= 0.92 * runs
 
