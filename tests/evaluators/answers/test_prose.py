@@ -78,7 +78,7 @@ def money(cents: int, minus: str) -> list[str]:
 
 def percent(hundredths: int, minus: str) -> list[str]:
     points = hundredths / 100
-    forms = [f"{points:.2f}%", f"{points:.2f} %", f"{points:.2f} percent", f"{points / 100:.4f}", f"{hundredths} bps"]
+    forms = [f"{points:.2f}%", f"{points:.2f} %", f"{points:.2f} percent", f"{points / 100:.4f}", f"{hundredths:,} bps"]
     both = f"{minus}{points:.2f}% ({minus}{points / 100:.4f})"
     return [*(f"{minus}{form}" for form in forms), both, *([f"({points:.2f}%)"] if minus else [])]
 
