@@ -27,6 +27,7 @@ from evaluators import registry
 from evaluators.contract import SECTIONS, Section
 from evaluators.entry import Entry
 from evaluators.records import Record, explain
+from lake.settings import LakeSettings
 from lake.vocabulary import nearest
 from mcp_servers import addresses
 
@@ -132,6 +133,28 @@ class JudgeConfig(Record):
     concurrency: Annotated[int, Field(ge=1, le=64)] = 4
 
 
+class LakeConfig(Record):
+    """Where the tools' data come from (``lake.settings``); what a provider lacks is served from the embedded sample.
+
+    ``path`` is the folder that ``traderbench data pull`` filled. ``offline: false`` lets a server fetch a ticker that
+    is not there when it is asked for it; then two runs of one config need not have the same data.
+    """
+
+    equities: Literal["embedded", "yfinance", "folder"] = "embedded"
+    filings: Literal["embedded", "edgar"] = "embedded"
+    options: Literal["simulated", "yfinance"] = "simulated"
+    crypto: str | None = None
+    macro: Literal["embedded", "fred_csv"] = "embedded"
+    path: str = "data"
+    cache: str | None = None
+    offline: bool = True
+
+    def settings(self) -> LakeSettings:
+        """Return them as the lake takes them, its folders as seen from anywhere."""
+        given = self.model_dump() | {"path": str(Path(self.path).absolute())}
+        return LakeSettings(**given | {"cache": self.cache and str(Path(self.cache).absolute())})
+
+
 class DebateConfig(Record):
     """The optional adversarial debate (:mod:`evaluators.debate`).
 
@@ -181,6 +204,7 @@ class RunConfig(Record):
     limits: LimitsConfig = LimitsConfig()
     execution: ExecutionConfig = ExecutionConfig()
     judge: JudgeConfig | None = None
+    lake: LakeConfig = LakeConfig()
     debate: DebateConfig = DebateConfig()
     prices: Annotated[dict[str, Price], BeforeValidator(price_table)] = Field(default_factory=dict)
 

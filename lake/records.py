@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Self
 
 
@@ -110,3 +110,224 @@ class Observations(Columns):
 
     day: tuple[date, ...]
     value: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class FilingIndex(Columns):
+    """Filings with the SEC; ``known_on`` is the day in New York on which one was accepted and, later, filed.
+
+    Attributes
+    ----------
+    accepted
+        When EDGAR accepted it.
+    period_of_report
+        Last day of the period reported on; None where the form has none.
+    items
+        Of an 8-K, between commas: ``2.02,9.01``.
+    document
+        File name of the main document.
+    """
+
+    accepted: tuple[datetime, ...]
+    form: tuple[str, ...]
+    accession: tuple[str, ...]
+    period_of_report: tuple[date | None, ...]
+    items: tuple[str, ...]
+    document: tuple[str, ...]
+    title: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sections(Columns):
+    """The text of filings, one row a section.
+
+    Attributes
+    ----------
+    number
+        Place of the section in the document.
+    section
+        ``1A`` of a 10-K, ``I-2`` (part and item) of a 10-Q, ``2.02`` of an 8-K; ``EX-99.1`` of an exhibit; empty for
+        what stands before the first heading.
+    """
+
+    ticker: tuple[str, ...]
+    accession: tuple[str, ...]
+    form: tuple[str, ...]
+    number: tuple[int, ...]
+    section: tuple[str, ...]
+    title: tuple[str, ...]
+    text: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Actions(Columns):
+    """Splits and dividends; ``known_on`` is the ex-date, for Yahoo does not tell when one was announced.
+
+    Attributes
+    ----------
+    kind
+        ``split`` or ``dividend``.
+    value
+        Shares that one share becomes, or USD a share as paid on the day (not adjusted for later splits).
+    """
+
+    kind: tuple[str, ...]
+    value: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Earnings(Columns):
+    """Earnings announcements, and the dates at which some are expected.
+
+    A row becomes known with its figures on the day it was reported; one of an expected date, on the day it was read.
+
+    Attributes
+    ----------
+    announced
+        When results were, or are expected to be, announced.
+    eps_estimate, eps_reported
+        USD a share, as the provider shows them; None where it has none.
+    """
+
+    announced: tuple[datetime, ...]
+    eps_estimate: tuple[float | None, ...]
+    eps_reported: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Estimates(Columns):
+    """What analysts expected; known from the day on which it was read, for the provider shows only today's.
+
+    Attributes
+    ----------
+    measure
+        ``eps`` or ``revenue``.
+    period
+        ``0q``, ``+1q``, ``0y``, ``+1y`` as seen from ``known_on``.
+    average, low, high, year_ago
+        USD a share, or USD.
+    analysts
+        Their number.
+    """
+
+    measure: tuple[str, ...]
+    period: tuple[str, ...]
+    average: tuple[float | None, ...]
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+    year_ago: tuple[float | None, ...]
+    analysts: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class StatementLines(Columns):
+    """Lines of statements as a provider shows them; known from the day on which they were read.
+
+    The provider does not say when a figure was published and overwrites it when it is restated.
+
+    Attributes
+    ----------
+    statement
+        ``income``, ``balance`` or ``cash_flow``.
+    frequency
+        ``annual`` or ``quarterly``.
+    """
+
+    statement: tuple[str, ...]
+    frequency: tuple[str, ...]
+    period_end: tuple[date, ...]
+    line_item: tuple[str, ...]
+    value: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class News(Columns):
+    """Headlines; ``known_on`` is the day of publication in New York."""
+
+    published: tuple[datetime, ...]
+    title: tuple[str, ...]
+    publisher: tuple[str, ...]
+    summary: tuple[str, ...]
+    url: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OptionQuotes(Columns):
+    """Quotes of listed options, one snapshot a reading; known from the day on which they were read.
+
+    Attributes
+    ----------
+    read_at
+        When the snapshot was read.
+    spot
+        Price of the underlying in the same answer, USD.
+    last, bid, ask
+        USD a share; None where there is none.
+    implied_volatility
+        As the provider computes it, decimal a year.
+    """
+
+    read_at: tuple[datetime, ...]
+    spot: tuple[float | None, ...]
+    expiration: tuple[date, ...]
+    option_type: tuple[str, ...]
+    strike: tuple[float, ...]
+    last: tuple[float | None, ...]
+    bid: tuple[float | None, ...]
+    ask: tuple[float | None, ...]
+    volume: tuple[float | None, ...]
+    open_interest: tuple[float | None, ...]
+    implied_volatility: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class CryptoBars(Columns):
+    """Candles of a crypto market; one is known when it has closed, so ``known_on`` is the UTC day of its last moment.
+
+    Attributes
+    ----------
+    opened
+        When the candle opened, UTC.
+    open, high, low, close
+        In the quote currency.
+    volume
+        In the base currency.
+    """
+
+    opened: tuple[datetime, ...]
+    open: tuple[float, ...]
+    high: tuple[float, ...]
+    low: tuple[float, ...]
+    close: tuple[float, ...]
+    volume: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class FundingRates(Columns):
+    """Funding of a perpetual future; ``rate`` is the fraction of notional that a long pays a short at ``paid``."""
+
+    paid: tuple[datetime, ...]
+    rate: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class OrderBooks(Columns):
+    """Snapshots of an order book, one row a level; known from the UTC day on which one was read.
+
+    Attributes
+    ----------
+    read_at
+        When the snapshot was read, by the exchange's clock where it tells.
+    side
+        ``bid`` or ``ask``.
+    level
+        1 is the best.
+    price, quantity
+        In the quote currency; in the base currency.
+    """
+
+    read_at: tuple[datetime, ...]
+    side: tuple[str, ...]
+    level: tuple[int, ...]
+    price: tuple[float, ...]
+    quantity: tuple[float, ...]

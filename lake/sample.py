@@ -10,8 +10,25 @@ from importlib import metadata, resources
 
 from lake import fundamentals, prices, rates, simulated
 from lake.fundamentals import Companies, EmbeddedCompanies
+from lake.layers import Layered
 from lake.point_in_time import Source, UnknownKey
-from lake.records import Bars, Facts, Observations
+from lake.records import (
+    Actions,
+    Bars,
+    CryptoBars,
+    Earnings,
+    Estimates,
+    Facts,
+    FilingIndex,
+    FundingRates,
+    News,
+    Observations,
+    OptionQuotes,
+    OrderBooks,
+    Sections,
+    StatementLines,
+)
+from lake.tables import LISTED, RecordT, Table
 
 DATA_FILES = (
     "embedded/fundamentals.csv",
@@ -23,6 +40,20 @@ DATA_FILES = (
     "chains.py",
 )
 """What the embedded data are made of, besides the price package: tables, and the code that gives them their meaning."""
+
+
+SIMULATED = "SIM-"
+"""What the names of simulated markets begin with, and of no others."""
+_RUN = "; a run serves what was pulled before: traderbench data pull"
+_FILINGS = f"{_RUN} filings --ticker TICKER, and lake: {{filings: edgar}} in its config"
+_EQUITIES = f"{_RUN} equities --ticker TICKER, and lake: {{equities: yfinance}} in its config"
+_OPTIONS = f"{_RUN} options --ticker TICKER, and lake: {{options: yfinance}} in its config"
+
+_CRYPTO = f"{_RUN} crypto --exchange binance --symbol BTC/USDT, and lake: {{crypto: binance}} in its config"
+
+
+def _none(record: type[RecordT], hint: str) -> Table[RecordT]:
+    return Table(None, record, origin="nothing", hint=hint)
 
 
 @dataclass(frozen=True)
@@ -41,6 +72,14 @@ class Lake:
         Rate series by name.
     companies
         The filers whose figures ``facts`` holds.
+    filings, sections
+        The filings of a ticker, and their texts.
+    actions, earnings, estimates, statements, news
+        What Yahoo shows of a ticker.
+    option_quotes
+        Snapshots of listed options by underlying.
+    crypto_candles, funding, order_books
+        Of an exchange: candles by symbol and timeframe (``BTC/USDT 1h``), the others by symbol.
     """
 
     facts: Source[Facts]
@@ -48,15 +87,31 @@ class Lake:
     simulated_bars: Source[Bars]
     rates: Source[Observations]
     companies: Companies = field(default_factory=EmbeddedCompanies)
+    filings: Source[FilingIndex] = field(default_factory=lambda: _none(FilingIndex, _FILINGS))
+    sections: Table[Sections] = field(default_factory=lambda: _none(Sections, _FILINGS))
+    actions: Source[Actions] = field(default_factory=lambda: _none(Actions, _EQUITIES))
+    earnings: Source[Earnings] = field(default_factory=lambda: _none(Earnings, _EQUITIES))
+    estimates: Source[Estimates] = field(default_factory=lambda: _none(Estimates, _EQUITIES))
+    statements: Source[StatementLines] = field(default_factory=lambda: _none(StatementLines, _EQUITIES))
+    news: Source[News] = field(default_factory=lambda: _none(News, _EQUITIES))
+    option_quotes: Source[OptionQuotes] = field(default_factory=lambda: _none(OptionQuotes, _OPTIONS))
+    crypto_candles: Source[CryptoBars] = field(default_factory=lambda: _none(CryptoBars, _CRYPTO))
+    funding: Source[FundingRates] = field(default_factory=lambda: _none(FundingRates, _CRYPTO))
+    order_books: Source[OrderBooks] = field(default_factory=lambda: _none(OrderBooks, _CRYPTO))
 
     def bars_of(self, ticker: str, *, as_of: date) -> tuple[Bars, str]:
         """Return the bars known on ``as_of`` and their origin, real or simulated; :class:`UnknownKey` if neither."""
-        for source in (self.bars, self.simulated_bars):
-            if ticker in source.keys(as_of=as_of):
-                return source.known(ticker, as_of=as_of), source.origin
-        raise UnknownKey(
-            f"no prices of {ticker!r} were known on {as_of}; known: {', '.join(self.tickers(as_of=as_of))}"
-        )
+        simulated = ticker.startswith(SIMULATED)
+        source = self.simulated_bars if simulated else self.bars
+        if isinstance(source, Layered):
+            source = source.holder(ticker, as_of=as_of) or source
+        try:
+            return source.known(ticker, as_of=as_of), source.origin
+        except UnknownKey:
+            tickers = self.tickers(as_of=as_of)
+            more = f" and {len(tickers) - LISTED:,} more" if len(tickers) > LISTED else ""
+            known = ", ".join(tickers[:LISTED]) + more
+            raise UnknownKey(f"no prices of {ticker!r} were known on {as_of}; known: {known}") from None
 
     def tickers(self, *, as_of: date) -> tuple[str, ...]:
         """Return the tickers that had prices on ``as_of``."""

@@ -1,35 +1,40 @@
-"""Live company figures from SEC EDGAR, kept in a local folder. For servers that run alone, not for benchmark runs."""
+"""SEC EDGAR: its client, and live company figures for servers that run alone (runs read what was pulled)."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlencode
 
-from lake import company_facts, sample
+from lake import company_facts, patient, sample, whole_file
 from lake.fundamentals import Company
-from lake.point_in_time import ProviderUnavailable, UnknownKey, known_rows
+from lake.point_in_time import UnknownKey, known_rows
 from lake.records import Facts
 from lake.sample import Lake
 
 DATA_URL = "https://data.sec.gov"
 FILES_URL = "https://www.sec.gov/files"
+ARCHIVES_URL = "https://www.sec.gov/Archives/edgar/data"
+SEARCH_URL = "https://efts.sec.gov/LATEST/search-index"
 CONTACT_VARIABLE = "TRADERBENCH_SEC_CONTACT"
-TIMEOUT_S = 20.0
 FRESH_S = 24 * 3600.0
 PAUSE_S = 0.12
 """The SEC asks for at most ten requests a second."""
 
 
 class SecClient:
-    """Reads JSON from EDGAR, politely, and keeps it for a day.
+    """Reads from EDGAR, politely, and keeps what it reads: data for a day, documents, which never change, for ever.
+
+    What is kept begins with a line of its address, time and sha256; a file that does not fit its sum is fetched again.
 
     Parameters
     ----------
@@ -37,6 +42,10 @@ class SecClient:
         Where answers are kept.
     contact
         E-mail address or URL that the SEC wants in the ``User-Agent``; by default from ``TRADERBENCH_SEC_CONTACT``.
+    data_url, files_url, archives_url, search_url
+        The SEC's own by default.
+    timeout_s, back_off_s
+        Of one request; before the second attempt, doubled before each further one.
 
     Raises
     ------
@@ -51,6 +60,10 @@ class SecClient:
         contact: str | None = None,
         data_url: str = DATA_URL,
         files_url: str = FILES_URL,
+        archives_url: str = ARCHIVES_URL,
+        search_url: str = SEARCH_URL,
+        timeout_s: float = patient.TIMEOUT_S,
+        back_off_s: float = patient.BACK_OFF_S,
     ) -> None:
         contact = contact or os.environ.get(CONTACT_VARIABLE)
         if not contact:
@@ -59,6 +72,10 @@ class SecClient:
         self._agent = f"traderbench {contact}"
         self._data_url = data_url
         self._files_url = files_url
+        self._archives_url = archives_url
+        self._search_url = search_url
+        self._timeout_s = timeout_s
+        self._back_off_s = back_off_s
         self._lock = threading.Lock()
         self._next_request = 0.0
 
@@ -70,32 +87,68 @@ class SecClient:
         """Return what the SEC knows of the filer."""
         return self._json(f"{self._data_url}/submissions/CIK{cik}.json")
 
+    def older_submissions(self, name: str) -> Any:
+        """Return a further page of a filer's list of filings, as ``submissions`` names it."""
+        return self._json(f"{self._data_url}/submissions/{name}")
+
     def company_facts(self, cik: str) -> Any:
         """Return every XBRL figure of the filer."""
         return self._json(f"{self._data_url}/api/xbrl/companyfacts/CIK{cik}.json")
 
+    def frame(self, concept: str, unit: str, period: str, *, taxonomy: str = "us-gaap") -> Any:
+        """Return one figure of all filers; it carries no filing dates, so nothing of it is served as known."""
+        return self._json(f"{self._data_url}/api/xbrl/frames/{taxonomy}/{concept}/{unit}/{period}.json")
+
+    def search(self, query: str, *, forms: str, since: str, until: str, start: int = 0) -> Any:
+        """Return a page of the full-text search over filings of a span of days, both included."""
+        asked = {"q": query, "forms": forms, "dateRange": "custom", "startdt": since, "enddt": until, "from": start}
+        return self._json(f"{self._search_url}?{urlencode(asked)}")
+
+    def files_of(self, cik: str, accession: str) -> Any:
+        """Return the names of the files of one filing."""
+        return self._json(f"{self._archives_url}/{int(cik)}/{accession.replace('-', '')}/index.json")
+
+    def document(self, cik: str, accession: str, name: str) -> bytes:
+        """Return one file of a filing."""
+        address = f"{self._archives_url}/{int(cik)}/{accession.replace('-', '')}/{quote(name)}"
+        return self._kept(address, math.inf, check=None)
+
     def _json(self, url: str) -> Any:
-        kept = self._folder / f"{hashlib.sha256(url.encode()).hexdigest()[:32]}.json"
+        return json.loads(self._kept(url, FRESH_S, check=json.loads))
+
+    def _kept(self, url: str, fresh_s: float, check: Callable[[bytes], Any] | None) -> bytes:
+        path = self._folder / hashlib.sha256(url.encode()).hexdigest()[:32]
         with self._lock:
-            if not kept.exists() or time.time() - kept.stat().st_mtime > FRESH_S:
-                self._fetch(url, kept)
-            return json.loads(kept.read_bytes())
+            kept = _read_kept(path, fresh_s)
+            if kept is not None:
+                return kept
+            content = self._fetch(url, check)
+            head = {"url": url, "fetched": time.time(), "sha256": hashlib.sha256(content).hexdigest()}
+            whole_file.replace(path, json.dumps(head).encode() + b"\n" + content)
+            return content
 
-    def _fetch(self, url: str, kept: Path) -> None:
-        import httpx
-
+    def _fetch(self, url: str, check: Callable[[bytes], Any] | None) -> bytes:
         time.sleep(max(0.0, self._next_request - time.monotonic()))
         self._next_request = time.monotonic() + PAUSE_S
-        try:
-            reply = httpx.get(url, headers={"User-Agent": self._agent}, timeout=TIMEOUT_S)
-            reply.raise_for_status()
-            json.loads(reply.content)
-        except (httpx.HTTPError, ValueError) as error:
-            raise ProviderUnavailable(f"SEC EDGAR did not give {url}: {error}") from error
-        self._folder.mkdir(parents=True, exist_ok=True)
-        part = kept.with_suffix(".part")
-        part.write_bytes(reply.content)
-        part.replace(kept)
+        return patient.get(
+            url,
+            whose="SEC EDGAR",
+            headers={"User-Agent": self._agent},
+            refused=f"it refuses this User-Agent ({CONTACT_VARIABLE}) or too many requests: wait ten minutes",
+            check=check,
+            timeout_s=self._timeout_s,
+            back_off_s=self._back_off_s,
+        )
+
+
+def _read_kept(path: Path, fresh_s: float) -> bytes | None:
+    try:
+        head, _, content = path.read_bytes().partition(b"\n")
+        about = json.loads(head)
+        whole = about["sha256"] == hashlib.sha256(content).hexdigest()
+        return content if whole and time.time() - about["fetched"] <= fresh_s else None
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
 
 
 def live(client: SecClient) -> Lake:

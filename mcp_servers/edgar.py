@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import calendar
+from collections import Counter
 from datetime import date, timedelta
 from typing import Annotated, Literal, NamedTuple
 
 from mcp.server import MCPServer
 from pydantic import BaseModel, Field
 
-from lake import fundamentals, sample
-from lake.fundamentals import LINE_ITEMS, STATEMENTS, Companies, Company
-from lake.records import Facts
+from lake import sample
+from lake.edgar import across, figures, ratios
+from lake.fundamentals import LINE_ITEMS, STATEMENTS, Company
+from lake.point_in_time import UnknownKey
+from lake.records import Facts, FilingIndex
 from lake.sample import Lake
 from mcp_servers import caller, toolset
+from mcp_servers.edgar_documents import DocumentTools, texts_of
 
 Ticker = Annotated[str, Field(description="Ticker symbol, for example AAPL")]
-FiscalPeriod = Literal["FY", "Q1", "Q2", "Q3"]
-PeriodField = Annotated[FiscalPeriod, Field(description="FY (annual) or Q1-Q3; fourth quarters are not filed")]
+FiscalPeriod = Literal["FY", "Q1", "Q2", "Q3", "Q4", "6M", "9M"]
+PeriodField = Annotated[
+    FiscalPeriod,
+    Field(
+        description="FY (annual), Q1-Q4, or 6M and 9M from the start of the year; "
+        "a quarter that was not filed is derived from filed periods and has the form 'derived'"
+    ),
+]
+Form = Literal["10-K", "10-Q", "8-K", "all"]
 YearField = Annotated[
     int, Field(description="Fiscal year, named after the calendar year in which it ends", ge=1990, le=2100)
 ]
@@ -44,9 +55,11 @@ class Filings(BaseModel):
     as_of: date
     form: list[str]
     accession: list[str]
-    filed: list[date]
-    period_of_report: list[date] = Field(description="Last day of the latest period in the filing")
+    filed: list[date] = Field(description="Day on which it became public")
+    period_of_report: list[date | None] = Field(description="Last day of the period reported on")
+    items: list[str] = Field(description="Items of an 8-K, such as 2.02,9.01")
     facts: list[int] = Field(description="Number of figures of this filing that can be queried here")
+    has_text: list[bool] = Field(description="Whether get_filing serves its text")
 
 
 class FactColumns(BaseModel):
@@ -84,6 +97,35 @@ class Statement(BaseModel):
     not_reported: list[str] = Field(description="Line items without a known figure for this period")
 
 
+class Ratios(BaseModel):
+    """Columns; one entry a ratio whose line items were known."""
+
+    ticker: str
+    as_of: date
+    fiscal_year: int
+    ratio: list[str]
+    value: list[float] = Field(description="Fraction")
+    formula: list[str] = Field(description="In line items of the fiscal year")
+    accessions: list[list[str]] = Field(description="Filings that the figures stand in")
+
+
+class Comparison(BaseModel):
+    """Columns; one entry a company that had filed the figure, the largest value first."""
+
+    as_of: date
+    concept: str
+    fiscal_year: int
+    fiscal_period: str
+    companies: int = Field(description="Number of companies that had filed it")
+    ticker: list[str]
+    period_end: list[date]
+    value: list[float] = Field(description="In `unit`, never scaled")
+    unit: list[str] = Field(description="USD, USD/shares or shares")
+    form: list[str]
+    accession: list[str]
+    filed: list[date]
+
+
 class LineItems(BaseModel):
     """Columns; one entry a line item."""
 
@@ -92,17 +134,38 @@ class LineItems(BaseModel):
     concepts: list[list[str]] = Field(description="us-gaap tags, the preferred one first")
 
 
-def _company(companies: Companies, ticker: str) -> Company:
-    company = companies.find(ticker.upper())
-    if company is None:
-        some = ", ".join(row.ticker for row in companies.search("", limit=LISTED_COMPANIES))
+def _filers(lake: Lake) -> frozenset[str]:
+    """Return the tickers of companies that had filed something by the simulation date."""
+    today = caller.as_of()
+    return frozenset(lake.facts.keys(as_of=today) + lake.filings.keys(as_of=today))
+
+
+def _known_companies(lake: Lake, query: str) -> list[Company]:
+    """Return the first companies found; there are none before their first filing."""
+    filers, limit = _filers(lake), LISTED_COMPANIES
+    while True:
+        found = lake.companies.search(query, limit=limit)
+        known = [company for company in found if company.ticker in filers]
+        if len(known) >= LISTED_COMPANIES or len(found) < limit:
+            return known[:LISTED_COMPANIES]
+        limit *= 4
+
+
+def company_of(lake: Lake, ticker: str) -> Company:
+    """Return the company with this ticker; ``ValueError`` names some that there are.
+
+    One that had filed nothing yet is not there: that it will would be news of the future.
+    """
+    company = lake.companies.find(ticker.upper())
+    if company is None or company.ticker not in _filers(lake):
+        some = ", ".join(row.ticker for row in _known_companies(lake, "")) or "none"
         raise ValueError(f"no company with ticker {ticker!r} here; available: {some}")
     return company
 
 
 def period_end(company: Company, fiscal_year: int, fiscal_period: str) -> date:
     """Return the month end next to the end of a fiscal period; 52-week calendars differ by days."""
-    quarters_before_end = {"FY": 0, "Q3": 1, "Q2": 2, "Q1": 3}[fiscal_period]
+    quarters_before_end = {"FY": 0, "Q4": 0, "Q3": 1, "9M": 1, "Q2": 2, "6M": 2, "Q1": 3}[fiscal_period]
     months = fiscal_year * 12 + company.fiscal_year_end_month - 1 - 3 * quarters_before_end
     year, month = divmod(months, 12)
     return date(year, month + 1, calendar.monthrange(year, month + 1)[1])
@@ -120,12 +183,13 @@ def _columns(ticker: str, facts: Facts) -> FactColumns:
 
 
 class Filing(NamedTuple):
-    """A filing, as far as the facts tell: their number, and the latest period among them."""
+    """A filing; ``facts`` is the number of figures that stand in it."""
 
     filed: date
     accession: str
     form: str
-    period_of_report: date
+    period_of_report: date | None
+    items: str
     facts: int
 
 
@@ -134,7 +198,15 @@ def _filings(facts: Facts) -> list[Filing]:
     ends: dict[tuple[date, str, str], list[date]] = {}
     for filed, accession, form, end in zip(facts.known_on, facts.accession, facts.form, facts.period_end, strict=True):
         ends.setdefault((filed, accession, form), []).append(end)
-    return sorted((Filing(*filing, max(days), len(days)) for filing, days in ends.items()), reverse=True)
+    return sorted((Filing(*filing, max(days), "", len(days)) for filing, days in ends.items()), reverse=True)
+
+
+def _listed(index: FilingIndex, facts: Facts | None) -> list[Filing]:
+    """Return the filings of the SEC's own list, the latest first."""
+    held = Counter(facts.accession if facts else ())
+    columns = (index.known_on, index.accession, index.form, index.period_of_report, index.items)
+    rows = [Filing(*row, held[row[1]]) for row in zip(*columns, strict=True)]
+    return rows[::-1]
 
 
 class EdgarTools:
@@ -150,10 +222,10 @@ class EdgarTools:
         self,
         query: Annotated[str, Field(description="Part of a name, ticker or CIK; empty lists the first ten")] = "",
     ) -> CompanyColumns:
-        """Find companies whose filings can be read here."""
-        rows = self._lake.companies.search(query, limit=LISTED_COMPANIES)
+        """Find companies whose filings can be read here, for example `{"query": "apple"}`."""
+        rows = _known_companies(self._lake, query)
         if not rows:
-            some = ", ".join(row.ticker for row in self._lake.companies.search("", limit=LISTED_COMPANIES))
+            some = ", ".join(row.ticker for row in _known_companies(self._lake, ""))
             raise ValueError(f"no company matches {query!r}; available: {some}")
         return CompanyColumns(**{name: [getattr(row, name) for row in rows] for name in CompanyColumns.model_fields})
 
@@ -169,13 +241,16 @@ class EdgarTools:
     def list_filings(
         self,
         ticker: Ticker,
-        form: Annotated[Literal["10-K", "10-Q", "8-K", "all"], Field(description="Form type")] = "all",
+        form: Annotated[Form, Field(description="Form type; amendments, such as 10-K/A, are listed under all")] = "all",
         limit: Annotated[int, Field(description="Number of filings", ge=1, le=200)] = 20,
     ) -> Filings:
-        """List the filings that the figures served here stand in, known on the simulation date, the latest first."""
-        company = _company(self._lake.companies, ticker)
-        facts = self._known(company)
-        rows = [row for row in _filings(facts) if form in ("all", row.form)][:limit]
+        """List the filings of a company that were public on the simulation date, the latest first.
+
+        For example `{"ticker": "AAPL", "form": "10-K", "limit": 5}`.
+        """
+        company = company_of(self._lake, ticker)
+        rows = [row for row in self._filings_of(company) if form in ("all", row.form)][:limit]
+        texts = texts_of(self._lake, company.ticker)
         return Filings(
             ticker=company.ticker,
             as_of=caller.as_of(),
@@ -183,8 +258,21 @@ class EdgarTools:
             accession=[row.accession for row in rows],
             filed=[row.filed for row in rows],
             period_of_report=[row.period_of_report for row in rows],
+            items=[row.items for row in rows],
             facts=[row.facts for row in rows],
+            has_text=[row.accession in texts for row in rows],
         )
+
+    def _filings_of(self, company: Company) -> list[Filing]:
+        """Return the filings of the SEC's list; without one, those that the figures stand in."""
+        try:
+            index = self._lake.filings.known(company.ticker, as_of=caller.as_of())
+        except UnknownKey:
+            return _filings(self._known(company))
+        try:
+            return _listed(index, self._known(company))
+        except UnknownKey:
+            return _listed(index, None)
 
     def get_company_facts(
         self,
@@ -199,14 +287,15 @@ class EdgarTools:
             Field(description="latest: last known restatement; original: as first filed; all: every filed value"),
         ] = "latest",
     ) -> FactColumns:
-        """Return reported figures of one line item, each with the filing that it stands in.
+        """Return reported figures of one line item or XBRL tag, each with the filing that it stands in.
 
-        Values are in their `unit` (USD, USD/shares or shares), never scaled.
+        Values are in their `unit` (USD, USD/shares or shares), never scaled. For example
+        `{"ticker": "AAPL", "concept": "Revenue", "fiscal_year": 2023, "fiscal_period": "Q4"}`.
         """
-        company = _company(self._lake.companies, ticker)
+        company = company_of(self._lake, ticker)
         if fiscal_year is not None:
             _require_begun_to_be_known(company, fiscal_year, fiscal_period or "Q1")
-        found = fundamentals.select(
+        found = figures.select(
             self._known(company), concept, fiscal_year=fiscal_year, fiscal_period=fiscal_period, version=version
         )
         if not len(found):
@@ -229,15 +318,14 @@ class EdgarTools:
     ) -> Statement:
         """Return the main lines of one financial statement of one period.
 
-        Values are in their `unit` (USD, USD/shares or shares), never scaled.
+        Values are in their `unit` (USD, USD/shares or shares), never scaled. For example
+        `{"ticker": "AAPL", "statement": "cash_flow", "fiscal_year": 2023}`.
         """
-        company = _company(self._lake.companies, ticker)
+        company = company_of(self._lake, ticker)
         _require_begun_to_be_known(company, fiscal_year, fiscal_period)
         facts = self._known(company)
         chosen = {
-            item: fundamentals.select(
-                facts, item, fiscal_year=fiscal_year, fiscal_period=fiscal_period, version=version
-            )
+            item: figures.select(facts, item, fiscal_year=fiscal_year, fiscal_period=fiscal_period, version=version)
             for item in STATEMENTS[statement]
         }
         found = {item: rows for item, rows in chosen.items() if len(rows)}
@@ -262,6 +350,76 @@ class EdgarTools:
             not_reported=[item for item in chosen if item not in found],
         )
 
+    def get_ratios(
+        self,
+        ticker: Ticker,
+        fiscal_year: YearField,
+        version: Annotated[
+            Literal["latest", "original"], Field(description="latest known restatement, or as first filed")
+        ] = "latest",
+    ) -> Ratios:
+        """Return margins, returns, liquidity and leverage of one fiscal year, computed from its filed figures.
+
+        Values are fractions: 0.25 is 25%, or 1 to 4. For example `{"ticker": "AAPL", "fiscal_year": 2023}`.
+        """
+        company = company_of(self._lake, ticker)
+        _require_begun_to_be_known(company, fiscal_year, "FY")
+        found = ratios.compute(self._known(company), fiscal_year=fiscal_year, version=version)
+        if not found:
+            raise ValueError(
+                f"{company.ticker} had filed no figures for FY {fiscal_year} by {caller.as_of()}; "
+                "list_filings shows what was filed"
+            )
+        return Ratios(
+            ticker=company.ticker,
+            as_of=caller.as_of(),
+            fiscal_year=fiscal_year,
+            ratio=[row.name for row in found],
+            value=[row.value for row in found],
+            formula=[row.formula for row in found],
+            accessions=[list(row.accessions) for row in found],
+        )
+
+    def compare_companies(
+        self,
+        concept: Annotated[
+            str, Field(description="Line item (Revenue, NetIncome, ... see list_line_items) or us-gaap tag")
+        ],
+        fiscal_year: YearField,
+        fiscal_period: PeriodField = "FY",
+        limit: Annotated[int, Field(description="Number of companies", ge=1, le=200)] = 25,
+        offset: Annotated[int, Field(description="How many of them to pass over", ge=0)] = 0,
+    ) -> Comparison:
+        """Return one figure of all companies that had filed it for a fiscal period, the largest first.
+
+        Values are in their `unit` (USD, USD/shares or shares), never scaled; fiscal years end on different days. For
+        example `{"concept": "Revenue", "fiscal_year": 2023}`.
+        """
+        found = across.figure(
+            self._lake.facts, concept, fiscal_year=fiscal_year, fiscal_period=fiscal_period, as_of=caller.as_of()
+        )
+        if not found:
+            raise ValueError(
+                f"no company had filed {concept} for {fiscal_period} {fiscal_year} by {caller.as_of()}; "
+                "list_line_items names the line items"
+            )
+        ranked = sorted(found, key=lambda ticker: (-found[ticker].value[0], ticker))[offset : offset + limit]
+        rows = [found[ticker] for ticker in ranked]
+        return Comparison(
+            as_of=caller.as_of(),
+            concept=concept,
+            fiscal_year=fiscal_year,
+            fiscal_period=fiscal_period,
+            companies=len(found),
+            ticker=ranked,
+            period_end=[row.period_end[0] for row in rows],
+            value=[row.value[0] for row in rows],
+            unit=[row.unit[0] for row in rows],
+            form=[row.form[0] for row in rows],
+            accession=[row.accession[0] for row in rows],
+            filed=[row.known_on[0] for row in rows],
+        )
+
 
 def warm_up() -> None:
     """Read the companies and their figures."""
@@ -274,15 +432,23 @@ def warm_up() -> None:
 def build_server(*, lake: Lake | None = None) -> MCPServer:
     """Return the server over ``lake`` (the embedded sample by default)."""
     tools = EdgarTools(lake or sample.embedded())
+    documents = DocumentTools(lake or sample.embedded())
     return toolset.build(
         "edgar",
         title="SEC EDGAR",
-        instructions="Company filings and XBRL figures, as known on the simulation date. Nothing later is served.",
+        instructions=(
+            "Company filings, their texts and XBRL figures, as known on the simulation date. Nothing later is served."
+        ),
         tools=(
             tools.search_companies,
             tools.list_line_items,
             tools.list_filings,
             tools.get_company_facts,
             tools.get_financial_statement,
+            tools.get_ratios,
+            tools.compare_companies,
+            documents.get_filing,
+            documents.get_filing_section,
+            documents.search_filings,
         ),
     )

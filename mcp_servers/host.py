@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from starlette.types import ASGIApp
 
+from lake import providers
 from mcp_servers import access, ending
 from mcp_servers.access import Grant
 from mcp_servers.addresses import LOOPBACK
@@ -47,11 +48,11 @@ def build(spec: ServerSpec, *, state_dir: Path | None = None, lake: Lake | None 
     state_dir
         Folder for a server that keeps state.
     lake
-        Data for a server that reads the lake; the embedded sample by default.
+        Data for a server that reads the lake; the embedded sample by default. The others take none.
     """
     module = importlib.import_module(spec.module)
     arguments: dict[str, Any] = {"state_dir": state_dir} if spec.keeps_state else {}
-    if lake is not None:
+    if lake is not None and spec.dated:
         arguments["lake"] = lake
     server: ToolServer = module.build_server(**arguments)
     return server
@@ -128,12 +129,13 @@ def host_together(names: Iterable[str], setting: Setting) -> Hosted:
     watched: dict[str, Watched] = {}
     configs: dict[str, uvicorn.Config] = {}
     unavailable: dict[str, str] = {}
+    lake = None if setting.lake is None or setting.lake.is_sample else providers.open_lake(setting.lake)
     for name in names:
         is_warm = partial(warming.is_done, name)
         path = None if setting.state_dir is None else setting.state_dir / f"calls-{name}.jsonl"
         log = CallLog(path)
         try:
-            configs[name] = web_config(name, setting, log=log, is_warm=is_warm)
+            configs[name] = web_config(name, setting, log=log, lake=lake, is_warm=is_warm)
         except Exception as error:
             unavailable[name] = f"{type(error).__name__}: {error}"
         else:

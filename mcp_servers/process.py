@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+from lake.settings import LakeSettings
 from mcp_servers.addresses import LOOPBACK
 from mcp_servers.secrecy import deny_inspection
 from mcp_servers.setting import ON_PROCESSOR, ServerStartError, Setting, bind
@@ -39,6 +40,7 @@ async def _serve_until_closed(orders: dict[str, Any], answers: IO[str]) -> None:
         state_dir=Path(orders["state_dir"]),
         public_host=orders["public_host"],
         allowed_hosts=tuple(orders["allowed_hosts"]),
+        lake=orders["lake"] and LakeSettings(**orders["lake"]),
     )
     hosted = host_together(orders["ports"], setting)
     # whatever agents reach, the harness's own way stays on this machine
@@ -123,6 +125,7 @@ class ServerProcess:
             "keep_state": self._setting.keep_state,
             "public_host": self._setting.public_host,
             "allowed_hosts": self._setting.allowed_hosts,
+            "lake": self._setting.lake and self._setting.lake.plain(),
         }
         with suppress(BrokenPipeError):
             _pipe(child.stdin).write(json.dumps(orders) + "\n")

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self
 
+from lake.settings import LakeSettings
 from mcp_servers import access, addresses, scratch
 from mcp_servers.catalog import SERVERS, spec_of
 from mcp_servers.setting import ServerStartError, Setting, bind, check_open_files
@@ -126,6 +127,7 @@ def start_servers(
     state_dir: Path | None = None,
     public_host: str | None = None,
     allowed_hosts: Iterable[str] = (),
+    lake: LakeSettings | None = None,
 ) -> ServerSet:
     """Start tool servers and return when they answer.
 
@@ -147,6 +149,8 @@ def start_servers(
         Name under which agents reach the servers when it is not ``host``.
     allowed_hosts
         Further names that requests may address the servers by.
+    lake
+        Where the data come from; the embedded sample by default.
 
     Raises
     ------
@@ -173,6 +177,7 @@ def start_servers(
             keep_state=state_dir is not None,
             public_host=public_host,
             allowed_hosts=tuple(allowed_hosts),
+            lake=lake,
         )
         groups = _ray_groups(chosen, setting) if backend == "ray" else _process_groups(chosen, setting)
         return ServerSet(groups, setting, state.pop_all())

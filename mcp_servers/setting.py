@@ -7,6 +7,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
+from lake.settings import LakeSettings
 from mcp_servers.access import Grant
 from mcp_servers.addresses import LOOPBACK
 
@@ -42,6 +43,8 @@ class Setting:
         Name under which agents reach the servers when it is not ``host`` (in containers, on other machines).
     allowed_hosts
         Further names that requests may address the servers by.
+    lake
+        Where the data come from; None: the embedded sample.
     """
 
     host: str
@@ -51,6 +54,7 @@ class Setting:
     keep_state: bool = True
     public_host: str | None = None
     allowed_hosts: tuple[str, ...] = ()
+    lake: LakeSettings | None = None
 
     @property
     def names(self) -> frozenset[str]:

@@ -10,13 +10,17 @@ from typing import Annotated, Literal
 from mcp.server import MCPServer
 from pydantic import BaseModel, Field
 
-from lake import sample, splits
+from lake import adjusting, sample
 from lake.records import Bars
 from lake.sample import Lake
+from lake.splits import Split
 from mcp_servers import caller, toolset
+from mcp_servers.crypto_market import CryptoTools
+from mcp_servers.yahoo_company import CompanyTools
 
 Ticker = Annotated[str, Field(description="Ticker symbol, for example MSFT; list_tickers names them all")]
 MAX_BARS = 2000
+LISTED = 100
 TRADING_DAYS_A_YEAR = 252
 
 
@@ -149,14 +153,25 @@ class MarketTools:
     def _known(self, ticker: str) -> tuple[Bars, str]:
         return self._lake.bars_of(ticker.upper(), as_of=caller.as_of())
 
-    def list_tickers(self) -> Tickers:
-        """List the tickers with prices on the simulation date, real and simulated."""
+    def _splits(self, ticker: str) -> tuple[Split, ...]:
+        return adjusting.splits_known(self._lake, ticker.upper(), as_of=caller.as_of())
+
+    def list_tickers(
+        self,
+        query: Annotated[str, Field(description="Beginning of a ticker; empty lists all")] = "",
+        offset: Annotated[int, Field(description="How many of them to pass over", ge=0)] = 0,
+    ) -> Tickers:
+        """List the tickers with prices on the simulation date, real and simulated, at most 100.
+
+        For example `{"query": "A"}`.
+        """
         today = caller.as_of()
-        names = self._lake.tickers(as_of=today)
+        names = [name for name in self._lake.tickers(as_of=today) if name.startswith(query.upper())]
+        names = names[offset : offset + LISTED]
         found = [self._lake.bars_of(name, as_of=today) for name in names]
         return Tickers(
             as_of=today,
-            ticker=list(names),
+            ticker=names,
             first_date=[bars.known_on[0] for bars, _ in found],
             last_date=[bars.known_on[-1] for bars, _ in found],
             source=[origin for _, origin in found],
@@ -171,7 +186,8 @@ class MarketTools:
     ) -> Quote:
         """Return the last daily bar at the close of a date. Look at `days_old`: a quote may be stale.
 
-        Prices are USD as traded (unadjusted), volumes shares, change_percent percent.
+        Prices are USD as traded (unadjusted), volumes shares, change_percent percent. For example
+        `{"ticker": "MSFT", "date": "2012-06-29"}`.
         """
         day = caller.require_known(date, "date") if date else caller.as_of()
         all_bars, origin = self._known(ticker)
@@ -205,7 +221,8 @@ class MarketTools:
     ) -> History:
         """Return bars between two dates, both included. A date after the simulation date is refused and recorded.
 
-        Prices are USD, never adjusted for dividends; volumes are shares.
+        Prices are USD, never adjusted for dividends; volumes are shares. For example
+        `{"ticker": "MSFT", "start": "2012-01-03", "end": "2012-06-29", "interval": "1wk"}`.
         """
         last_day = caller.require_known(end, "end") if end else caller.as_of()
         first_day = caller.require_known(start, "start") if start else _a_year_before(last_day)
@@ -214,7 +231,7 @@ class MarketTools:
         all_bars, origin = self._known(ticker)
         bars = _between(all_bars, first_day, last_day)
         if adjust_for_splits and len(bars):
-            bars = splits.adjusted(ticker.upper(), bars)
+            bars = adjusting.adjusted(bars, self._splits(ticker))
         bars = resample(bars, interval)
         if not len(bars):
             raise ValueError(
@@ -244,7 +261,8 @@ class MarketTools:
     ) -> Statistics:
         """Return return, volatility, drawdown, extremes and volume of daily bars, in shares of the last day.
 
-        Returns, drawdown and volatility (a year) are fractions: 0.01 is 1%. Prices are USD.
+        Returns, drawdown and volatility (a year) are fractions: 0.01 is 1%. Prices are USD. For example
+        `{"ticker": "MSFT", "start": "2012-01-03", "end": "2012-12-31"}`.
         """
         last_day = caller.require_known(end, "end") if end else caller.as_of()
         first_day = caller.require_known(start, "start") if start else _a_year_before(last_day)
@@ -262,7 +280,7 @@ class MarketTools:
             last_date=bars.known_on[-1],
             observations=len(bars) - 1,
             source=origin,
-            **statistics(splits.adjusted(ticker.upper(), bars)),
+            **statistics(adjusting.adjusted(bars, self._splits(ticker))),
         )
 
 
@@ -277,12 +295,28 @@ def warm_up() -> None:
 def build_server(*, lake: Lake | None = None) -> MCPServer:
     """Return the server over ``lake`` (the embedded sample by default)."""
     tools = MarketTools(lake or sample.embedded())
+    company = CompanyTools(lake or sample.embedded())
+    crypto = CryptoTools(lake or sample.embedded())
     return toolset.build(
         "yfinance",
         title="Yahoo Finance",
         instructions=(
-            "Daily market data up to the simulation date: real unadjusted US shares 2000-2013, and simulated markets "
-            "(tickers SIM-...) for other dates. Requests for later dates are refused and recorded."
+            "Daily market data up to the simulation date: unadjusted prices of real shares (embedded: 2000-2013), and "
+            "simulated markets (tickers SIM-...) for other dates. Requests for later dates are refused and recorded."
         ),
-        tools=(tools.list_tickers, tools.get_quote, tools.get_price_history, tools.get_statistics),
+        tools=(
+            tools.list_tickers,
+            tools.get_quote,
+            tools.get_price_history,
+            tools.get_statistics,
+            company.get_actions,
+            company.get_earnings,
+            company.get_estimates,
+            company.get_financials,
+            company.get_news,
+            company.get_macro_series,
+            crypto.get_crypto_candles,
+            crypto.get_funding_rates,
+            crypto.get_order_book,
+        ),
     )

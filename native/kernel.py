@@ -69,7 +69,7 @@ def _loop(function: Callable[..., Any], shape: tuple[int, ...], arguments: tuple
     count = int(np.prod(shape))
     results = [jax.ShapeDtypeStruct((count,), dtype) for dtype in compiled.dtypes]
     call = jax.ffi.ffi_call(TARGET, results, vmap_method="broadcast_all")
-    found = call(*flat, kernel=np.int64(compiled.number))
+    found = call(*flat, kernel=np.int64(compiled.number), columns=np.int64(0))
     return jax.tree.unflatten(compiled.tree, [result.reshape(shape) for result in found])
 
 
@@ -87,16 +87,23 @@ def _compiled(function: Callable[..., Any], dtypes: tuple[str, ...]) -> Compiled
     traced, shapes = jax.make_jaxpr(function, return_shape=True)(*arguments)
     leaves, tree = jax.tree.flatten(shapes)
     returned = tuple(str(leaf.dtype) for leaf in leaves)
-    source = _source(traced, dtypes, returned)
-    path = library.build("kernel", source)
+    return Compiled(registered(traced, dtypes, returned), returned, tree)
+
+
+def registered(traced: Any, dtypes: tuple[str, ...], returned: tuple[str, ...], *, numbers: int | None = None) -> int:
+    """Compile and load the loop of a closed jaxpr; return the number by which ``loop.cc`` knows it.
+
+    ``numbers`` says how many arguments, the first, are numbers in every call; without it each call says which are.
+    """
+    path = library.build("kernel", _source(traced, dtypes, returned, numbers))
     number = int.from_bytes(hashlib.sha256(path.name.encode()).digest()[:7], "big")
     loaded = library.load(path)
     with _lock:
         _handlers().traderbench_register(ctypes.c_int64(number), ctypes.cast(loaded.loop, ctypes.c_void_p))
-    return Compiled(number, returned, tree)
+    return number
 
 
-def _source(traced: Any, dtypes: tuple[str, ...], returned: tuple[str, ...]) -> str:
+def _source(traced: Any, dtypes: tuple[str, ...], returned: tuple[str, ...], numbers: int | None = None) -> str:
     """Return the loop: whole blocks in place, the rest in a block that is filled up with its first element."""
     word = word_of([*dtypes, *returned])
     emitter = Emitter(word=word)
@@ -109,19 +116,23 @@ def _source(traced: Any, dtypes: tuple[str, ...], returned: tuple[str, ...]) -> 
     body = "\n  ".join([*reads, *emitter.lines, *writes])
     sizes = ", ".join(str(np.dtype(dtype).itemsize) for dtype in dtypes)
     out_sizes = ", ".join(str(np.dtype(dtype).itemsize) for dtype in returned)
+    step, known = "step", ""
+    if numbers is not None:
+        step = "STEP"
+        known = f", STEP[] = {{{', '.join(str(int(place >= numbers)) for place in range(len(dtypes)))}}}"
     return f"""#define W {64 // word}
 #define MASK int{8 * word}_t
 #include "lanes.h"
 #include "blocks.h"
 
-static constexpr int64_t IN[] = {{{sizes}}}, OUT[] = {{{out_sizes}}};
+static constexpr int64_t IN[] = {{{sizes}}}, OUT[] = {{{out_sizes}}}{known};
 
 INLINE void block(const char* const* in, char* const* out) {{
   {body}
 }}
 
 extern "C" void loop(int64_t count, const char* const* in, const int64_t* step, char* const* out) {{
-  in_blocks(count, IN, in, step, OUT, out, block);
+  in_blocks(count, IN, in, {step}, OUT, out, block);
 }}
 """
 

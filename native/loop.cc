@@ -1,6 +1,8 @@
-// The one call that XLA makes for every elementwise kernel: a compiled loop past its arrays, on all threads.
+// The one call that XLA makes for every kernel: a compiled loop past its arrays, on all threads; once, or for each row of
+// a table, where it goes on with what it returned for the row before.
 #include <atomic>
 #include <condition_variable>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -20,6 +22,7 @@ std::shared_mutex guard;
 std::unordered_map<int64_t, Loop*> loops;
 
 constexpr int64_t CHUNK = 1 << 13;  // elements that are worth another thread
+constexpr int64_t TILE = 1 << 10;   // elements that stay in cache from row to row
 
 // Work in pieces that threads take in turn. The caller takes part, so that it never waits for a pool that is busy.
 struct Pieces {
@@ -47,7 +50,10 @@ struct Pieces {
 
 size_t bytes(ffi::DataType type) { return ffi::ByteWidth(type); }
 
-ffi::Error Elementwise(ffi::ThreadPool pool, int64_t kernel, ffi::RemainingArgs args, ffi::RemainingRets rets) {
+// The first `columns` arguments have a number for each row: the first of these says which line of the arguments with
+// several lines a row reads. Then come as many arguments as there are results, which are what the fold begins with.
+ffi::Error Elementwise(ffi::ThreadPool pool, int64_t kernel, int64_t columns, ffi::RemainingArgs args,
+                       ffi::RemainingRets rets) {
   Loop* loop;
   {
     std::shared_lock<std::shared_mutex> held(guard);
@@ -66,7 +72,7 @@ ffi::Error Elementwise(ffi::ThreadPool pool, int64_t kernel, ffi::RemainingArgs 
     total = buffer->element_count();
     last = buffer->dimensions().back();
   }
-  bool plain = true;
+  bool plain = !columns;
   for (size_t i = 0; i < args.size(); ++i) {
     auto buffer = *args.get<ffi::AnyBuffer>(i);
     in[i] = static_cast<const char*>(buffer.untyped_data());
@@ -76,30 +82,40 @@ ffi::Error Elementwise(ffi::ThreadPool pool, int64_t kernel, ffi::RemainingArgs 
     plain = plain && (counts[i] == total || counts[i] == 1);
   }
   if (!total) return ffi::Error::Success();
-  // Under vmap a number becomes one number a row: then the rows are passed one by one.
-  const int64_t rows = plain ? 1 : total / last, length = plain ? total : last;
-  const int64_t pieces = (length + CHUNK - 1) / CHUNK;
+  // Under vmap a number becomes one number a member: then the members are passed one by one.
+  const int64_t members = plain ? 1 : total / last, length = plain ? total : last;
+  const int64_t chunk = columns ? TILE : CHUNK, pieces = (length + chunk - 1) / chunk;
+  const int64_t rows = columns ? counts[0] / members : 1;
   auto piece = [=](int64_t which) {
-    const int64_t row = which / pieces, first = which % pieces * CHUNK;
+    const int64_t member = which / pieces, first = which % pieces * chunk, count = std::min(chunk, length - first);
     std::vector<const char*> from(in);
     std::vector<char*> to(out);
     std::vector<int64_t> step(in.size());
     for (size_t i = 0; i < in.size(); ++i) {
-      const int64_t width = plain ? counts[i] : lasts[i];
-      step[i] = width == length && length > 1;
-      from[i] += in_size[i] * (row * width + first * step[i]);
+      step[i] = i >= size_t(columns) && (plain ? counts[i] : lasts[i]) == length && length > 1;
+      from[i] += in_size[i] * (member * (counts[i] / members) + first * step[i]);
     }
-    for (size_t i = 0; i < out.size(); ++i) to[i] += out_size[i] * (row * length + first);
-    loop(std::min(CHUNK, length - first), from.data(), step.data(), to.data());
+    for (size_t i = 0; i < out.size(); ++i) to[i] += out_size[i] * (member * length + first);
+    if (!columns) return loop(count, from.data(), step.data(), to.data());
+    const auto lines = reinterpret_cast<const int32_t*>(from[0]);
+    for (size_t i = 0; i < out.size(); ++i) std::memcpy(to[i], from[columns + i], count * out_size[i]);
+    std::vector<const char*> row(from);
+    std::copy(to.begin(), to.end(), row.begin() + columns);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t i = 1; i < columns; ++i) row[i] = from[i] + r * in_size[i];
+      for (size_t i = columns + out.size(); i < in.size(); ++i)
+        if (counts[i] > total) row[i] = from[i] + lines[r] * length * in_size[i];
+      loop(count, row.data() + 1, step.data() + 1, to.data());
+    }
   };
-  if (rows * pieces == 1) {
+  if (members * pieces == 1) {
     piece(0);
     return ffi::Error::Success();
   }
-  auto shared = std::make_shared<Pieces>(rows * pieces);
+  auto shared = std::make_shared<Pieces>(members * pieces);
   shared->work = piece;
-  const int64_t helpers = std::min<int64_t>(pool.num_threads(), rows * pieces) - 1;
-  if (total >= 2 * CHUNK)
+  const int64_t helpers = std::min<int64_t>(pool.num_threads(), members * pieces) - 1;
+  if (total * rows >= 2 * CHUNK)
     for (int64_t i = 0; i < helpers; ++i) pool.Schedule([shared] { shared->take(); });
   shared->take();
   shared->wait();
@@ -115,4 +131,4 @@ extern "C" void traderbench_register(int64_t kernel, void* loop) {
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
     TraderbenchElementwise, Elementwise,
-    ffi::Ffi::Bind().Ctx<ffi::ThreadPool>().Attr<int64_t>("kernel").RemainingArgs().RemainingRets());
+    ffi::Ffi::Bind().Ctx<ffi::ThreadPool>().Attr<int64_t>("kernel").Attr<int64_t>("columns").RemainingArgs().RemainingRets());

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 INVERSE_SQRT_TWO_PI = 1.0 / math.sqrt(2.0 * math.pi)
 
 _CENTRE, _POLE = 2.0, 4.0
-_MILLS = (
+_MILLS_WIDE = (
     2.528215375728327,
     -3.133200115531754,
     2.7447682087575633,
@@ -35,6 +35,19 @@ _MILLS = (
     9.931215676866513e-06,
     -1.971107496378562e-06,
 )
+_MILLS_NARROW = (
+    2.528215420715801,
+    -3.1332006730542767,
+    2.7447632120564376,
+    -1.6173043291031572,
+    0.51723374333622,
+    0.027226762769246,
+    -0.08783523661997819,
+    0.011054341624339523,
+    0.015148464281966518,
+    -0.005301808385888008,
+)
+"""Float32 holds no more digits than these terms give."""
 
 
 def horner(coefficients: tuple[float, ...], x: jax.Array) -> jax.Array:
@@ -48,11 +61,13 @@ def horner(coefficients: tuple[float, ...], x: jax.Array) -> jax.Array:
 def mills_ratio(x: jax.Array) -> jax.Array:
     """Mills ratio ``(1 - cdf(x)) / density(x)`` for ``x >= 0``, to about two units in the last place.
 
-    A Chebyshev fit (relative error 6e-17 on [0, 60], made with mpmath) of ``(x + 4) mills(x)`` in
-    ``(x - 2) / (x + 4)``: no branch, no underflow, and rounding errors smallest where prices are largest.
+    A Chebyshev fit (on [0, 60], made with mpmath) of ``(x + 4) mills(x)`` in ``(x - 2) / (x + 4)``: no branch, no
+    underflow, and rounding errors smallest where prices are largest. 23 terms leave a relative error of 1.2e-16, and
+    10 of the same Chebyshev series, which float32 takes, 2.7e-8.
     """
     reciprocal = 1.0 / (x + _POLE)
-    return horner(_MILLS, (x - _CENTRE) * reciprocal) * reciprocal
+    mills = _MILLS_NARROW if jnp.result_type(x) == jnp.float32 else _MILLS_WIDE
+    return horner(mills, (x - _CENTRE) * reciprocal) * reciprocal
 
 
 def density(x: jax.Array) -> jax.Array:

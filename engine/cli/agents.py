@@ -83,6 +83,9 @@ def add_commands(commands: options.Commands) -> None:
         metavar="FOLDER",
         help="edgar only: serve live figures from the SEC, kept in this folder (needs TRADERBENCH_SEC_CONTACT)",
     )
+    serve.add_argument(
+        "--config", metavar="CONFIG", help="serve the data that the section lake of this benchmark variant names"
+    )
 
 
 def agent_command(arguments: argparse.Namespace) -> int:
@@ -156,13 +159,25 @@ def _servers(arguments: argparse.Namespace) -> tuple[str, ...]:
         raise ConfigError(f"--stdio opens no port: leave out {', '.join(useless)}")
     if arguments.live is not None and arguments.name not in (LIVE, ALL):
         raise ConfigError(f"--live: the {arguments.name} server has no live data; {LIVE} has")
+    if arguments.live is not None and arguments.config is not None:
+        raise ConfigError("--live and --config both say where the figures come from; give one of them")
     return tuple(SERVERS) if arguments.name == ALL else (arguments.name,)
 
 
-def _lakes(live: Path | None) -> dict[str, Lake]:
+def _lakes(live: Path | None, config_file: str | None) -> dict[str, Lake]:
     from engine.errors import ConfigError
     from mcp_servers import host
 
+    if config_file is not None:
+        from engine import config
+        from lake import providers
+        from mcp_servers.catalog import SERVERS
+
+        try:
+            lake = providers.open_lake(config.load(config_file).lake.settings())
+        except ValueError as error:
+            raise ConfigError(f"{config_file}: lake: {error}") from error
+        return {name: lake for name, spec in SERVERS.items() if spec.dated}
     try:
         return {} if live is None else {LIVE: host.live_lake(live)}
     except ValueError as error:
@@ -173,7 +188,7 @@ def _serve(arguments: argparse.Namespace, names: tuple[str, ...]) -> None:
     from mcp_servers import caller, host, stdio
 
     grant = caller.standalone_grant(arguments.as_of or date.today(), seed=arguments.seed)
-    lakes = _lakes(arguments.live)
+    lakes = _lakes(arguments.live, arguments.config)
     if arguments.stdio:
         stdio.serve(names, grant=grant, lakes=lakes)
     host.serve(

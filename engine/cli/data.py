@@ -1,4 +1,4 @@
-"""``traderbench data pull crypto``."""
+"""``traderbench data pull KIND``: candles of an exchange here, the other kinds in :mod:`engine.cli.pulls`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from engine.cli import options
+from engine.cli import options, pulls
 
 
 def add_commands(commands: options.Commands) -> None:
@@ -28,11 +28,18 @@ def add_commands(commands: options.Commands) -> None:
         "--symbol", required=True, help="ccxt's name, such as BTC/USDT (spot) or BTC/USDT:USDT (perpetual)"
     )
     crypto.add_argument("--timeframe", default="1h", help="length of a candle (default: %(default)s)")
-    crypto.add_argument("--since", required=True, metavar="YYYY-MM-DD", help="first day, UTC")
+    crypto.add_argument("--since", metavar="YYYY-MM-DD", help="first day, UTC; needed but for --order-book")
     crypto.add_argument("--until", metavar="YYYY-MM-DD", help="day after the last, UTC (default: now)")
     crypto.add_argument("--funding", action="store_true", help="fetch funding rates instead of candles")
+    crypto.add_argument(
+        "--order-book",
+        action="store_true",
+        help="add a snapshot of the order book as it is now; exchanges show no past",
+    )
+    crypto.add_argument("--depth", type=options.count, default=50, help="levels of a snapshot (default: %(default)s)")
     crypto.add_argument("--out", metavar="FOLDER", type=Path, default=Path("data/crypto"), help="default: %(default)s")
     crypto.add_argument("--base-url", metavar="URL", help="another address of the exchange's API")
+    pulls.add_kinds(kinds)
 
 
 def pull_crypto_command(arguments: argparse.Namespace) -> int:
@@ -44,7 +51,11 @@ def pull_crypto_command(arguments: argparse.Namespace) -> int:
     def show(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
+    if arguments.since is None and not arguments.order_book:
+        raise ConfigError("--since YYYY-MM-DD is needed: the first day of candles or funding rates, UTC")
     try:
+        if arguments.order_book:
+            return _pull_book(arguments)
         if arguments.funding:
             pulled = exchange.pull_funding(
                 arguments.out,
@@ -82,3 +93,32 @@ def pull_crypto_command(arguments: argparse.Namespace) -> int:
         f"{arguments.exchange} did not serve all that was asked for: {total:,} {rows} since {arguments.since} are "
         "missing; what came is kept, and the same command asks for the rest again"
     )
+
+
+def _pull_book(arguments: argparse.Namespace) -> int:
+    """Add a snapshot of the order book and say what is there now."""
+    from datetime import UTC, datetime
+
+    from lake import clock, crypto
+    from lake.candles import exchange
+    from lake.records import OrderBooks
+
+    if arguments.since or arguments.until or arguments.funding:
+        raise ValueError("--order-book is of now: leave out --since, --until and --funding")
+    book = exchange.read_book(
+        arguments.exchange, symbol=arguments.symbol, depth=arguments.depth, base_url=arguments.base_url
+    )
+    moment = datetime.fromtimestamp(book.read_at, UTC)
+    rows = [
+        (clock.day_in(clock.UTC, moment), moment, side, level, *row)
+        for side, levels in (("bid", book.bids), ("ask", book.asks))
+        for level, row in enumerate(levels, start=1)
+    ]
+    table = crypto.books(arguments.out, arguments.exchange)
+    table.add(arguments.symbol, OrderBooks.of(rows), source=f"{arguments.exchange} through ccxt")
+    held = table.entries()[arguments.symbol]
+    best = f"{book.bids[0][0]:g} / {book.asks[0][0]:g}"
+    print(
+        f"{table.folder}: {arguments.symbol} of {moment:%Y-%m-%d %H:%M:%S} UTC, {best}; {held['rows']:,} levels in all"
+    )
+    return 0

@@ -26,7 +26,7 @@ def add_commands(commands: options.Commands) -> None:
         "validate",
         validate_command,
         help="show that the scores measure what they should: agents that know nothing, that know it all and that cheat",
-        example="traderbench validate quick\n  traderbench validate crypto --data ../shared/data/crypto --json",
+        example="traderbench validate quick --seed 7 --json",
     )
     validate.add_argument(
         "config", metavar="CONFIG", help=f"{options.RUN_CONFIG}; or `{CRYPTO}`: policies of known worth on many windows"

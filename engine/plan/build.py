@@ -23,6 +23,8 @@ from engine.storage.store import SCHEMA_WITH_LOG, digest
 from evaluators.contract import Case, Task
 from evaluators.debate.session import debated
 from evaluators.debate.writer import of_judge
+from lake import providers
+from lake.settings import LakeSettings
 from mcp_servers.access import Grant
 
 PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "pandas", "ray", "a2a-sdk", "mcp", "pydantic")
@@ -110,6 +112,9 @@ def plan(config: RunConfig, *, agent_digest: str, cases: Sequence[Case] | None =
         f"{row.dataset.name}@{row.dataset.version}:{digest(row.entry.options())[:12]}": row.data_hash()
         for row in datasets
     }
+    settings = config.lake.settings()
+    if not settings.is_sample:
+        data_hashes["lake"] = _lake_digest(settings)
     versions = package_versions()
     seed = config.sampling.seed
     cells = []
@@ -128,6 +133,15 @@ def plan(config: RunConfig, *, agent_digest: str, cases: Sequence[Case] | None =
         )
         cells.append(Cell(position, key, public_id(seed, task_id), derive_seed(seed, task_id, "tools"), case))
     return Plan(config, tuple(cells), data_hashes, versions)
+
+
+def _lake_digest(settings: LakeSettings) -> str:
+    """Return what names the tools' data: of what was pulled a hash. Opening the lake finds what the settings lack."""
+    try:
+        providers.open_lake(settings)
+        return providers.digest(settings) if settings.offline else "fetched when asked for"
+    except ValueError as error:
+        raise ConfigError(f"lake: {error}") from error
 
 
 def public_id(seed: int, task_id: str) -> str:

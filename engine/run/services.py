@@ -15,6 +15,7 @@ from engine.agent.oracle import Oracle
 from engine.config import ExecutionConfig, LimitsConfig
 from engine.errors import AgentUnreachable, ConfigError, ServiceUnavailable
 from engine.run.tool_access import ToolAccess
+from lake.settings import LakeSettings
 from lake.vocabulary import did_you_mean
 from mcp_servers import addresses
 from mcp_servers.access import new_key
@@ -123,8 +124,8 @@ def reachable(settings: ExecutionConfig, agent_url: str) -> ExecutionConfig:
 
 
 @contextlib.contextmanager
-def tool_servers(settings: ExecutionConfig) -> Iterator[tuple[ToolAccess, str]]:
-    """Yield the access to the six tool servers, up for the length of the body, and the sandbox tier.
+def tool_servers(settings: ExecutionConfig, lake: LakeSettings | None = None) -> Iterator[tuple[ToolAccess, str]]:
+    """Yield the access to the six tool servers over a lake, up for the length of the body, and the sandbox tier.
 
     Raises
     ------
@@ -150,6 +151,7 @@ def tool_servers(settings: ExecutionConfig) -> Iterator[tuple[ToolAccess, str]]:
                 backend=backend,
                 public_host=settings.public_host,
                 allowed_hosts=settings.allowed_hosts,
+                lake=lake,
             )
         except ServerStartError as error:
             raise ServiceUnavailable(str(error)) from error

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
 
+from lake import whole_file
 from lake.candles.candles import Candles, Funding, moment
 from lake.candles.faults import Report, examine
 from lake.candles.pages import Fetch, Gap, Rows, gaps, irregular_gaps, pages
@@ -182,6 +182,43 @@ def pull_funding(
     finally:
         client.session.close()
     return Pulled(store.folder, store.rows(), new, store.missing(span), store.digest(), None)
+
+
+@dataclass(frozen=True)
+class Book:
+    """A snapshot of an order book: ``[price, quantity]`` a level, the best first; ``read_at`` in seconds since 1970."""
+
+    read_at: float
+    bids: tuple[tuple[float, float], ...]
+    asks: tuple[tuple[float, float], ...]
+
+
+def read_book(exchange: str, *, symbol: str, depth: int = 50, base_url: str | None = None) -> Book:
+    """Return the order book as it is now; exchanges show no past ones.
+
+    Raises
+    ------
+    ValueError
+        For a wrong argument, or a book that is crossed or out of order.
+    ConnectionError
+        When the exchange does not answer after several attempts.
+    """
+    client = connect(exchange, symbol=symbol, base_url=base_url)
+    try:
+        if not client.has.get("fetchOrderBook"):
+            raise ValueError(f"exchange {exchange!r} serves no order books")
+        _require_symbol(client, symbol)
+        found = _attempt(lambda: client.fetch_order_book(symbol, depth), exchange)
+        stamp = found.get("timestamp") or _now_ms(client, exchange)
+    finally:
+        client.session.close()
+    sides = [tuple((float(row[0]), float(row[1])) for row in found[side][:depth]) for side in ("bids", "asks")]
+    book = Book(float(stamp) / 1000.0, *sides)
+    prices = [[price for price, _ in side] for side in sides]
+    sorted_right = prices == [sorted(prices[0], reverse=True), sorted(prices[1])]
+    if not all(prices) or not sorted_right or prices[0][0] >= prices[1][0]:
+        raise ValueError(f"{exchange} gave an order book of {symbol} that is empty, crossed or out of order")
+    return book
 
 
 def load(folder: Path | str, *, exchange: str, symbol: str, timeframe: str) -> Candles:
@@ -378,10 +415,10 @@ class _Store:
         sink = pa.BufferOutputStream()
         pq.write_table(pa.table(dict(zip(self.columns, table.T, strict=True))), sink)
         content = sink.getvalue().to_pybytes()
-        _replace(self.folder / f"{name}.parquet", content)
+        whole_file.replace(self.folder / f"{name}.parquet", content)
         digest = hashlib.sha256(content).hexdigest()
         self._months[name] = {"rows": len(rows), "sha256": digest, "from": begin, "to": stop}
-        _replace(self._path, json.dumps(self._months, indent=1, sort_keys=True).encode())
+        whole_file.replace(self._path, json.dumps(self._months, indent=1, sort_keys=True).encode())
 
     def _verify(self, name: str) -> bytes:
         path = self.folder / f"{name}.parquet"
@@ -400,13 +437,3 @@ class _Store:
         tables = [pq.read_table(pa.BufferReader(self._verify(name))) for name in sorted(self._months)]
         joined = pa.concat_tables(tables)
         return [joined[column].to_numpy() for column in self.columns]
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    temporary = path.with_name(path.name + ".part")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lake import splits
+from lake import adjusting
 from lake.sample import Lake
 from mcp_servers import caller
 from mcp_servers.access import Grant
@@ -138,7 +138,7 @@ class Desk:
         for ticker in account.tickers():
             known = self._lake.bars_of(ticker, as_of=day)[0]
             if known.known_on[-1] == day:
-                paper.split(account, ticker, splits.ratio_on(ticker, day))
+                paper.split(account, ticker, adjusting.ratio_on(self._lake, ticker, day))
                 bars[ticker] = Bar(known.open[-1], known.high[-1], known.low[-1], known.close[-1], known.volume[-1])
         paper.pass_day(account, day, bars)
 

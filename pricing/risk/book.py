@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
-from native import kernel
+from native import folded, kernel
 from pricing.inputs import require
 from pricing.normal import density, mills_ratio
 from pricing.signature import checked
 from pricing.strategy.leg import Leg
 
-_BLOCK = 8192
 _FARTHEST = 60.0
 
 
@@ -146,7 +142,7 @@ def revalue(
     moves.append(None if no_skew else _per_scenario("skew_change", skew_change, table.shape[0], prices.dtype))
     value = jnp.asarray(table @ stock_shares)
     if options.shares.size:
-        value = value + _in_blocks(options, table, moves)
+        value = value + revalue_options(options, table.T, *moves)
     return value.reshape(prices.shape[:-1])
 
 
@@ -187,27 +183,6 @@ def _per_scenario(name: str, value: ArrayLike, scenarios: int, dtype: np.dtype) 
     return array
 
 
-def _in_blocks(
-    options: Options, table: NDArray[np.floating], moves: Sequence[NDArray[np.floating] | None]
-) -> jax.Array:
-    """Revalue in blocks of scenarios that stay in cache, one thread a core: a compiled call uses one core on a CPU."""
-    count = table.shape[0]
-    if count <= _BLOCK:
-        return jnp.asarray(revalue_options(options, table.T, *moves))
-    # The last block overlaps the one before it, so that one shape is compiled.
-    starts = [min(start, count - _BLOCK) for start in range(0, count, _BLOCK)]
-    total = np.empty(count, table.dtype)
-
-    def block(start: int) -> None:
-        rows = slice(start, start + _BLOCK)
-        cut = [move if move is None or move.ndim == 0 else move[rows] for move in moves]
-        total[rows] = revalue_options(options, table[rows].T, *cut)
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(block, starts))
-    return jnp.asarray(total)
-
-
 @jax.jit
 def revalue_options(
     options: Options,
@@ -218,57 +193,38 @@ def revalue_options(
     years_passed: jax.Array,
     skew_change: jax.Array | None,
 ) -> jax.Array:
-    """Sum over options, one after another, each over all scenarios; ``spot`` has shape [underlyings, scenarios].
-
-    What is one number for all scenarios stays one.
-    """
-    log_spot = jnp.log(spot)
-
-    def add(total: jax.Array, option: Options) -> tuple[jax.Array, None]:
-        spots, logs, log_strike = spot[option.underlying], log_spot[option.underlying], jnp.log(option.strike)
-        volatility = option.volatility + volatility_change
-        if skew_change is not None:
-            volatility = volatility - skew_change * (logs - log_strike)
-        time = jnp.maximum(option.time_to_expiry - years_passed, 0.0)
-        deviation = jnp.maximum(volatility, 0.0) * jnp.sqrt(time)
-        value = _add_option(
-            total,
-            spots,
-            logs,
-            (rate - dividend_yield) * time - log_strike,
-            deviation,
-            1.0 / deviation,
-            option.strike * jnp.exp(-rate * time),
-            jnp.exp(-dividend_yield * time),
-            option.sign,
-            option.shares,
-        )
-        return value, None
-
-    total, _ = lax.scan(add, jnp.zeros_like(spot[0]), options)
+    """Sum over options; ``spot`` has shape [underlyings, scenarios], the moves have [scenarios] or are numbers."""
+    moves = (rate, dividend_yield, volatility_change, years_passed, skew_change)
+    total: jax.Array = _add_option(
+        jnp.zeros_like(spot[0]), rows=options, which=options.underlying, lines=(spot, _log(spot)), lanes=moves
+    )
     return total
 
 
-@kernel
+_log = kernel(jnp.log)
+
+
+@folded
 def _add_option(
-    total: jax.Array,
-    spot: jax.Array,
-    log_spot: jax.Array,
-    shift: jax.Array,
-    deviation: jax.Array,
-    over_deviation: jax.Array,
-    cash: jax.Array,
-    growth: jax.Array,
-    sign: jax.Array,
-    quantity: jax.Array,
+    total: jax.Array, option: Options, market: tuple[jax.Array, jax.Array], moves: Sequence[Any]
 ) -> jax.Array:
     """Add out-of-the-money value plus intrinsic value; the far tail needs no more than absolute accuracy here."""
-    log_moneyness, shares = log_spot + shift, spot * growth
-    distance = jnp.where(log_moneyness == 0.0, 0.0, jnp.abs(log_moneyness) * over_deviation)
+    spot, log_spot = market
+    rate, dividend_yield, volatility_change, years_passed, skew_change = moves
+    log_strike = jnp.log(option.strike)
+    volatility = option.volatility + volatility_change
+    if skew_change is not None:
+        volatility = volatility - skew_change * (log_spot - log_strike)
+    time = jnp.maximum(option.time_to_expiry - years_passed, 0.0)
+    deviation = jnp.maximum(volatility, 0.0) * jnp.sqrt(time)
+    log_moneyness = log_spot + ((rate - dividend_yield) * time - log_strike)
+    shares, cash = spot * jnp.exp(-dividend_yield * time), option.strike * jnp.exp(-rate * time)
+    distance = jnp.where(log_moneyness == 0.0, 0.0, jnp.abs(log_moneyness) * (1.0 / deviation))
     near = jnp.maximum(0.5 * deviation - distance, -_FARTHEST)
     far = jnp.maximum(-0.5 * deviation - distance, -_FARTHEST)
     smaller = jnp.where(log_moneyness <= 0.0, shares, cash)
     height = smaller * density(near)
     near_tail = height * mills_ratio(jnp.abs(near))
     value = jnp.where(near > 0.0, smaller - near_tail, near_tail) - height * mills_ratio(-far)
-    return total + quantity * (value + jnp.maximum(sign * (shares - cash), 0.0))
+    position: jax.Array = option.shares * (value + jnp.maximum(option.sign * (shares - cash), 0.0))
+    return total + position

@@ -23,11 +23,12 @@ def main() -> int:
         print(f"{tool:32} {tally.answered[tool]:10,} {tally.refused[tool]:10,}")
     print(f"{'all':32} {tally.answered.total():10,} {tally.refused.total():10,}")
     print(
-        f"{len(tally.leaks)} leaks, {len(tally.unclear)} unclear errors, {time.process_time() - started:.0f} s of CPU"
+        f"{len(tally.leaks)} leaks, {len(tally.different)} answers that tell of tomorrow, "
+        f"{len(tally.unclear)} unclear errors, {time.process_time() - started:.0f} s of CPU"
     )
-    for fault in [*tally.leaks[:20], *tally.unclear[:20]]:
+    for fault in [*tally.leaks[:20], *tally.different[:20], *tally.unclear[:20]]:
         print(fault)
-    return 1 if tally.leaks or tally.unclear else 0
+    return 1 if tally.leaks or tally.different or tally.unclear else 0
 
 
 if __name__ == "__main__":

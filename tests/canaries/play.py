@@ -6,7 +6,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -17,16 +17,30 @@ from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 
 from mcp_servers import caller, edgar, options, risk, trading, yfinance
 from mcp_servers.access import Grant
-from tests.canaries.planted import AS_OF, DIGITS, planted
+from tests.canaries.planted import AS_OF, DIGITS, NEWCOMER, planted
 
 CALLS_OF_A_TASK = 100
 DATED = ("date", "start", "end", "to", "expiration")
 USUAL = {edgar: {"ticker": "AAPL", "concept": "Revenues", "fiscal_period": "FY", "fiscal_year": 2019}}
-USUAL_ELSEWHERE = {"ticker": "SIM-TECH"}
+USUAL_ELSEWHERE = {"ticker": "SIM-TECH", "series": "DTB3", "symbol": "BTC/USDT", "timeframe": "1h"}
+USUAL_OF_TOOL = {
+    **{
+        key: {"ticker": "AAPL"}
+        for key in ("get_actions", "get_earnings", "get_estimates", "get_financials", "get_news")
+    },
+    "get_financials": {"ticker": "AAPL", "statement": "income", "frequency": "annual"},
+    "get_funding_rates": {"symbol": "BTC/USDT:USDT"},
+    **{tool: {"form": "10-Q", "section": "I-2"} for tool in ("get_filing", "get_filing_section")},
+}
 WORDS = {
-    "ticker": ("AAPL", "SIM-TECH", "sim-tech", "IBM", "SIM-TECH\0", "ＳＩＭ-ＴＥＣＨ", "^TECH", ""),
+    "ticker": (NEWCOMER, "AAPL", "SIM-TECH", "sim-tech", "IBM", "SIM-TECH\0", "ＳＩＭ-ＴＥＣＨ", "^TECH", ""),
     "concept": ("Revenue", "Revenues", "NetIncomeLoss", "revenue\0", "*"),
-    "query": ("", "Apple", "0000320193", "2020-06-16", "%"),
+    "query": ("", "Apple", "0000320193", "2020-06-16", "%", "phones", "Apple sells"),
+    "accession": ("0000320193-20-000062", "0000320193-20-000062' OR '1'='1", "%"),
+    "symbol": ("BTC/USDT", "BTC/USDT:USDT", NEWCOMER, "../.."),
+    "timeframe": ("1h",),
+    "series": ("DTB3", "VIX", "dtb3", "*"),
+    "section": ("I-2", "2", "1A", "*", "%"),
     "fiscal_period": ("FY", "Q1", "Q2", "TTM"),
 }
 OTHERS = ("", "a", "x" * 5000, "\0", "é\u202e", "null", "NaN", "1e999", "777", "__class__")
@@ -46,6 +60,8 @@ class Tally:
     ----------
     leaks
         Tool and arguments of each answer that held a planted record, or a day after the simulation date.
+    different
+        Tool, arguments, and both texts, where a lake without the planted records answers otherwise.
     unclear
         Tool, arguments and text of each error that is no single line saying what was wrong.
     """
@@ -54,6 +70,7 @@ class Tally:
     refused: Counter[str] = field(default_factory=Counter)
     leaks: list[tuple[str, str]] = field(default_factory=list)
     unclear: list[tuple[str, str, str]] = field(default_factory=list)
+    different: list[tuple[str, str, str, str]] = field(default_factory=list)
 
 
 def odd_date(rng: random.Random, around: date) -> Any:
@@ -162,8 +179,21 @@ def _later_days(text: str, as_of: date) -> Iterator[str]:
 
 def _judge(tally: Tally, module: Any, tool: str, arguments: dict[str, Any], text: str, as_of: date) -> None:
     """Note an answer that holds what it must not. Days of expiry, and of fiscal years, may lie ahead."""
-    if is_planted(text) or (module in (yfinance, trading) and any(_later_days(text, as_of))):
+    told = NEWCOMER in text.upper() and NEWCOMER not in json.dumps(arguments).upper()
+    if told or is_planted(text) or (module in (yfinance, trading) and any(_later_days(text, as_of))):
         tally.leaks.append((tool, json.dumps(arguments)[:300]))
+
+
+async def _compare(tally: Tally, servers: Sequence[MCPServer], tool: str, arguments: dict[str, Any]) -> None:
+    """Ask a lake with and one without records of tomorrow the same; values, errors and counts have to be equal."""
+    texts = []
+    for server in servers:
+        try:
+            texts.append(json.dumps((await server.call_tool(tool, arguments)).structured_content))
+        except ToolError as error:
+            texts.append(str(error))
+    if texts[0] != texts[1]:
+        tally.different.append((tool, json.dumps(arguments)[:300], texts[0][:300], texts[1][:300]))
 
 
 async def _ask(tally: Tally, module: Any, server: MCPServer, tool: str, arguments: dict[str, Any], as_of: date) -> None:
@@ -175,7 +205,7 @@ async def _ask(tally: Tally, module: Any, server: MCPServer, tool: str, argument
         clear = isinstance(error, ToolError) and not isinstance(error, UnexpectedToolError)
         if not clear or not text.strip():
             tally.unclear.append((tool, json.dumps(arguments)[:300], f"{type(error).__name__}: {text}"[:300]))
-        if is_planted(text):
+        if is_planted(text) or (NEWCOMER in text and NEWCOMER not in json.dumps(arguments)):
             tally.leaks.append((tool, json.dumps(arguments)[:300]))
         return
     tally.answered[tool] += 1
@@ -187,6 +217,8 @@ async def _play(calls: int, seed: int, as_of: date) -> Tally:
     drawer = Arguments(rng, as_of)
     servers = [(module, module.build_server(lake=lake)) for module in (edgar, yfinance, options, trading)]
     servers.append((risk, risk.build_server()))
+    without = planted(with_tomorrow=False)
+    clean = {module: module.build_server(lake=without) for module in (edgar, yfinance)}
     tools = [(module, server, tool) for module, server in servers for tool in await server.list_tools()]
     light = [each for each in tools if each[0] is not risk and each[2].name != "analyze_strategy"]
     for number in range(calls):
@@ -194,14 +226,11 @@ async def _play(calls: int, seed: int, as_of: date) -> Tally:
         with caller.acting_as(Grant("canaries", f"task {number // CALLS_OF_A_TASK}", as_of, seed)):
             if module is trading and rng.random() < 0.1:
                 await _ask(tally, trading, server, "open_account", {"start": str(as_of - timedelta(days=5))}, as_of)
-            await _ask(
-                tally,
-                module,
-                server,
-                tool.name,
-                drawer.of(tool.input_schema, USUAL.get(module, USUAL_ELSEWHERE)),
-                as_of,
-            )
+            usual = USUAL.get(module, USUAL_ELSEWHERE) | USUAL_OF_TOOL.get(tool.name, {})
+            arguments = drawer.of(tool.input_schema, usual)
+            await _ask(tally, module, server, tool.name, arguments, as_of)
+            if module in clean:
+                await _compare(tally, (server, clean[module]), tool.name, arguments)
     return tally
 
 

@@ -71,7 +71,9 @@ def site() -> Iterator[Sec]:
 
 @pytest.fixture
 def client(site: Sec, tmp_path: Path) -> sec.SecClient:
-    return sec.SecClient(tmp_path / "kept", contact="me@example.com", data_url=site.url, files_url=site.url)
+    return sec.SecClient(
+        tmp_path / "kept", contact="me@example.com", data_url=site.url, files_url=site.url, back_off_s=0.01
+    )
 
 
 def test_live_figures_are_visible_from_their_filing_day(client: sec.SecClient) -> None:

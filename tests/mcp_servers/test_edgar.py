@@ -105,7 +105,11 @@ def test_errors_say_what_would_be_right(ask: Ask, tool: str, arguments: dict[str
 
 def test_a_source_that_does_not_answer_is_a_message_and_not_a_crash(ask: Ask, tmp_path: Path) -> None:
     client = sec.SecClient(
-        tmp_path, contact="me@example.com", files_url="http://127.0.0.1:1", data_url="http://127.0.0.1:1"
+        tmp_path,
+        contact="me@example.com",
+        files_url="http://127.0.0.1:1",
+        data_url="http://127.0.0.1:1",
+        back_off_s=0.01,
     )
     text = ask(edgar.build_server(lake=sec.live(client)), "search_companies", query="apple")
     assert "SEC EDGAR did not give http://127.0.0.1:1/company_tickers.json" in text

@@ -5,6 +5,7 @@ Frameworks drop a server's instructions and the schemas of answers; hosts ask th
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 import engine
+from mcp_servers import arguments
 from mcp_servers.catalog import SERVERS
 from mcp_servers.toolset import Effect, ToolServer, build, together
 from tests.mcp_servers.test_unknown_arguments import every_tool, server_of, tools_of
@@ -94,13 +96,21 @@ def test_a_description_is_a_sentence_without_the_margin_of_the_source(server: st
     assert "\n " not in tool.description
 
 
+@pytest.mark.parametrize(("server", "tool"), [row for row in every_tool() if row.values[0] in ("edgar", "yfinance")])
+def test_every_tool_that_takes_something_shows_a_call_that_its_schema_takes(server: str, tool: Any) -> None:
+    if not tool.input_schema["properties"]:
+        return
+    (example,) = re.findall(r"`(\{.*?\})`", " ".join(tool.description.split()))
+    assert arguments.read(tool.name, tool.input_schema, json.loads(example)) == json.loads(example)
+
+
 def test_the_servers_tell_the_version_of_the_package() -> None:
     assert {server_of(name).version for name in SERVERS} == {engine.__version__}
 
 
 def test_the_names_of_all_tools_differ_and_fit_what_clients_make_of_them() -> None:
     names = [tool.name for name in SERVERS for tool in tools_of(name)]
-    assert len(names) == len(set(names)) == 30
+    assert len(names) == len(set(names)) == 44
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
     # Claude and others call a tool mcp__SERVER__NAME, of at most 64 characters
     assert max(len(f"mcp__traderbench__{name}") for name in names) <= 64

@@ -19,6 +19,7 @@ import httpx
 import pytest
 from mcp import Client
 
+from lake.settings import LakeSettings
 from mcp_servers import access, catalog, watchdog
 from mcp_servers.access import Grant
 from mcp_servers.call_log import CallLog, CallRecord
@@ -294,3 +295,15 @@ def test_a_signal_ends_servers_that_run_alone_at_once_and_without_a_traceback(nu
         child.send_signal(number)
         told = child.communicate(timeout=20)[1]
         assert (child.returncode, told) == (130, "")
+
+
+def test_the_servers_of_a_run_serve_the_lake_that_its_settings_name(tmp_path: Path) -> None:
+    (tmp_path / "equities").mkdir()
+    rows = "2024-03-04,10,12,9,11,100\n2024-03-05,11,13,10,12,200\n"
+    (tmp_path / "equities" / "ACME.csv").write_text("date,open,high,low,close,volume\n" + rows)
+    lake = LakeSettings(equities="folder", path=str(tmp_path))
+    with start_servers(("yfinance", "risk"), ports="auto", lake=lake) as running:
+        assert running.health() == {"yfinance": "ok", "risk": "ok"}
+        url = running.urls(token(running, "own", as_of=date(2024, 3, 4)))["yfinance"]
+        quote = call(url, "get_quote", {"ticker": "ACME"})[0]
+    assert (quote["close"], quote["date"], quote["source"]) == (11.0, "2024-03-04", "files of the user")

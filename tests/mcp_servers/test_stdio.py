@@ -108,7 +108,7 @@ def test_one_process_offers_the_tools_of_all_six() -> None:
         async with Client(stdio_client(parameters("all", "--as-of", AS_OF))) as client:
             assert (client.server_info.name, client.server_info.version) == ("traderbench", engine.__version__)
             names = [tool.name for tool in (await client.list_tools()).tools]
-            assert len(names) == len(set(names)) == 30
+            assert len(names) == len(set(names)) == 44
             for spec in SERVERS.values():
                 assert f"{spec.title}: " in client.instructions
             for name in SERVERS:

@@ -174,8 +174,8 @@ def test_the_message_names_the_nearest_and_lists_what_is_known(ask: Ask) -> None
     assert ask(server_of("options"), "analyze_strategy", legs=legs).startswith(
         "analyze_strategy: unknown key 'strik' in legs[0]; did you mean 'strike'? known: option_type, quantity,"
     )
-    text = ask(server_of("yfinance"), "list_tickers", exchange="NYSE")
-    assert text == "list_tickers: unknown argument 'exchange'; known: none, it takes no arguments"
+    text = ask(server_of("edgar"), "list_line_items", exchange="NYSE")
+    assert text == "list_line_items: unknown argument 'exchange'; known: none, it takes no arguments"
 
 
 def test_a_refused_key_is_written_down_as_an_error() -> None:

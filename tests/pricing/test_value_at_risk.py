@@ -6,6 +6,7 @@ import math
 from statistics import NormalDist
 
 import jax
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -69,7 +70,8 @@ def test_revaluation_of_a_book_agrees_with_a_brute_force_loop():
 @pytest.mark.parametrize("loops", ["compiled", "xla"])
 def test_revaluation_of_many_scenarios_gives_what_few_give(loops: str, monkeypatch: pytest.MonkeyPatch):
     if loops == "xla":
-        monkeypatch.setattr(books, "_add_option", books._add_option.__wrapped__)
+        monkeypatch.setattr(native.fold, "status", lambda: "switched off")
+        monkeypatch.setattr(books, "_log", books._log.__wrapped__)
         monkeypatch.setattr(books, "revalue_options", jax.jit(books.revalue_options.__wrapped__))
     elif native.status() != "native":
         pytest.skip(native.status())
@@ -85,6 +87,48 @@ def test_revaluation_of_many_scenarios_gives_what_few_give(loops: str, monkeypat
     narrow = risk.revalue(book(), spot=spot.astype(np.float32), **common)
     assert narrow.dtype == np.float32
     np.testing.assert_allclose(narrow, whole, rtol=2e-5, atol=2e-6 * np.abs(book().shares).sum() * 100.0)
+
+
+def test_a_move_is_one_number_or_one_for_each_scenario_with_the_same_bits():
+    if native.status() != "native":
+        pytest.skip(native.status())
+    scenarios, options = 5_000, book()._replace(is_option=np.ones(12, bool))
+    spot = 100.0 * np.exp(np.random.default_rng(2).normal(0, 0.1, (scenarios, 3)))
+    moves = {"rate": 0.03, "dividend_yield": 0.01, "volatility_change": -0.02, "years_passed": 0.1, "skew_change": -0.1}
+    whole = np.asarray(risk.revalue(options, spot=spot, **moves))
+    for name, move in moves.items():
+        np.testing.assert_array_equal(
+            risk.revalue(options, spot=spot, **moves | {name: np.full(scenarios, move)}), whole, err_msg=name
+        )
+    for some in (slice(1), slice(4_995, None), slice(7, 1_031)):
+        np.testing.assert_array_equal(risk.revalue(options, spot=spot[some], **moves), whole[some])
+    np.testing.assert_array_equal(risk.revalue(options, spot=spot[3], **moves), whole[3])
+
+
+def exact_value(spot: float, strike: float, time: float, volatility: float, rate: float, is_call: bool) -> mp.mpf:
+    s, k, t, v, r = map(mp.mpf, (spot, strike, time, volatility, rate))
+    sign, width = 1 if is_call else -1, v * mp.sqrt(t)
+    d1 = (mp.log(s / k) + r * t) / width + width / 2
+    return sign * (s * mp.ncdf(sign * d1) - k * mp.exp(-r * t) * mp.ncdf(sign * (d1 - width)))
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-15), (np.float32, 1e-6)])
+def test_an_option_is_revalued_to_the_accuracy_that_is_promised(dtype: type, tolerance: float):
+    rng, count = np.random.default_rng(7), 300
+    strike, time, volatility = (rng.uniform(*range_, count) for range_ in ((60, 160), (0.01, 2.0), (0.05, 0.9)))
+    strike, time, volatility = (column.astype(dtype).astype(float) for column in (strike, time, volatility))
+    rate, is_call = float(dtype(0.03)), rng.random(count) < 0.5
+    spot = rng.uniform(80, 120, 5).astype(dtype)
+    worst = 0.0
+    for row in range(count):
+        one = risk.Book([0], [True], [is_call[row]], [1.0], [strike[row]], [time[row]], [volatility[row]])
+        found = np.asarray(risk.revalue(one, spot=spot[:, None], rate=rate))
+        assert found.dtype == dtype
+        with mp.workdps(30):
+            for price, value in zip(spot, found, strict=True):
+                exact = exact_value(float(price), strike[row], time[row], volatility[row], rate, bool(is_call[row]))
+                worst = max(worst, float(abs(exact - float(value)) / float(price)))
+    assert worst < tolerance
 
 
 def test_revaluation_at_zero_spot_and_at_expiry_is_exercise_value():

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -18,117 +15,7 @@ from engine.cli import main
 from lake.candles import exchange
 from lake.candles.faults import examine
 from lake.candles.pages import gaps, irregular_gaps
-
-HOUR = 3_600_000
-LISTED = int(datetime(2024, 1, 10, tzinfo=UTC).timestamp() * 1000)
-NOW = int(datetime(2024, 3, 5, 12, 30, tzinfo=UTC).timestamp() * 1000)
-
-
-def price(hour: int) -> float:
-    return round(40_000.0 + 500.0 * np.sin(hour / 40.0), 2)
-
-
-def kline(open_time: int) -> list[Any]:
-    hour = open_time // HOUR
-    first, last = price(hour), price(hour + 1)
-    high, low = max(first, last) + 10.0, min(first, last) - 10.0
-    prices = [f"{value:.2f}" for value in (first, high, low, last)]
-    return [open_time, *prices, "12.5", open_time + HOUR - 1, "1", 10, "1", "1", "0"]
-
-
-def filters() -> list[dict[str, str]]:
-    return [
-        {"filterType": "PRICE_FILTER", "minPrice": "0.01", "maxPrice": "1000000", "tickSize": "0.01"},
-        {"filterType": "LOT_SIZE", "minQty": "0.00001", "maxQty": "9000", "stepSize": "0.00001"},
-    ]
-
-
-def exchange_info(future: bool) -> dict[str, Any]:
-    row = {
-        "symbol": "BTCUSDT",
-        "pair": "BTCUSDT",
-        "status": "TRADING",
-        "baseAsset": "BTC",
-        "quoteAsset": "USDT",
-        "marginAsset": "USDT",
-        "baseAssetPrecision": 8,
-        "quotePrecision": 8,
-        "orderTypes": ["LIMIT", "MARKET"],
-        "filters": filters(),
-        "permissions": ["SPOT"],
-        "isSpotTradingAllowed": True,
-    }
-    if future:
-        row |= {"contractType": "PERPETUAL", "deliveryDate": 4_133_404_800_000, "onboardDate": LISTED}
-    return {"timezone": "UTC", "serverTime": NOW, "rateLimits": [], "exchangeFilters": [], "symbols": [row]}
-
-
-class Exchange(BaseHTTPRequestHandler):
-    """Public end points of the kline API; ``plan`` lists what befalls the next candle requests.
-
-    ``manner`` is how candles are cut to a page: the first of the range that is asked for, its ``newest 100``, or the
-    ``last 720`` of all, whatever is asked for.
-    """
-
-    plan: ClassVar[list[str]] = []
-    manner: ClassVar[str] = "first"
-    lost: ClassVar[set[int]] = set()
-    asked: ClassVar[list[str]] = []
-
-    def log_message(self, format: str, *args: Any) -> None:
-        return
-
-    def do_GET(self) -> None:
-        url = urlsplit(self.path)
-        query = {name: values[0] for name, values in parse_qs(url.query).items()}
-        name = url.path.rsplit("/", 1)[1]
-        if name in ("klines", "fundingRate"):
-            type(self).asked.append(self.path)
-            if type(self).plan and (mood := type(self).plan.pop(0)):
-                return self.fail(mood)
-        answers = {
-            "time": lambda: {"serverTime": NOW},
-            "exchangeInfo": lambda: exchange_info("fapi" in url.path),
-            "klines": lambda: self.klines(query),
-            "fundingRate": lambda: self.funding(query),
-        }
-        self.answer(200, answers[name]())
-        return None
-
-    def fail(self, mood: str) -> None:
-        if mood == "busy":
-            self.answer(429, {"code": -1003, "msg": "Too many requests."})
-        elif mood == "broken":
-            self.answer(503, "Service Unavailable")
-        else:
-            self.connection.close()
-
-    def klines(self, query: dict[str, str]) -> list[Any]:
-        start, limit = int(query["startTime"]), int(query["limit"])
-        end = min(int(query.get("endTime", NOW)), NOW)
-        first = max(-(-start // HOUR) * HOUR, LISTED)
-        times: list[int] = list(range(first, end + 1, HOUR))[:limit]
-        if type(self).manner == "newest 100":
-            times = [time for time in times if time < start + limit * HOUR][-100:]
-        if type(self).manner == "last 720":
-            times = [NOW // HOUR * HOUR - back * HOUR for back in range(720)][::-1]
-        return [kline(time) for time in times if time not in type(self).lost]
-
-    def funding(self, query: dict[str, str]) -> list[Any]:
-        start, limit = int(query["startTime"]), int(query["limit"])
-        first = max(-(-start // (8 * HOUR)) * 8 * HOUR, LISTED)
-        times = range(first, min(int(query.get("endTime", NOW)), NOW) + 1, 8 * HOUR)[:limit]
-        return [
-            {"symbol": "BTCUSDT", "fundingTime": t + 3, "fundingRate": "0.00010000", "markPrice": "1"} for t in times
-        ]
-
-    def answer(self, status: int, body: Any) -> None:
-        content = (body if isinstance(body, str) else json.dumps(body)).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+from tests.lake.candles.exchange_site import HOUR, LISTED, NOW, Exchange, price
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""Filings with the SEC: their list, texts by section, figures with derived quarters, ratios, and the puller of all."""

@@ -1,0 +1,71 @@
+"""Sources behind each other: what the first does not have is asked of the next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Generic
+
+from lake.fundamentals import Companies, Company
+from lake.point_in_time import RecordT_co, Source, UnknownKey
+from lake.tables import LISTED
+
+
+class Layered(Generic[RecordT_co]):
+    """Several sources as one. A key is served by the first of them that knew anything of it, and by that alone.
+
+    ``hint`` says what to do about a key that none of them knew.
+    """
+
+    def __init__(self, *sources: Source[RecordT_co], hint: str = "") -> None:
+        self.sources = sources
+        self._hint = hint
+
+    @property
+    def origin(self) -> str:
+        """Where the data comes from, the first source first."""
+        return "; else ".join(source.origin for source in self.sources)
+
+    def keys(self, *, as_of: date) -> tuple[str, ...]:
+        """Return the keys of which any of them knew something, sorted."""
+        return tuple(sorted({key for source in self.sources for key in source.keys(as_of=as_of)}))
+
+    def holder(self, key: str, *, as_of: date) -> Source[RecordT_co] | None:
+        """Return the source that serves ``key`` on ``as_of``; None if none does."""
+        for source in self.sources:
+            try:
+                source.known(key, as_of=as_of)
+            except UnknownKey:
+                continue
+            return source
+        return None
+
+    def known(self, key: str, *, as_of: date) -> RecordT_co:
+        """Return what was known of ``key``; the :class:`UnknownKey` if nothing names keys of all sources."""
+        holder = self.holder(key, as_of=as_of)
+        if holder is None:
+            keys = self.keys(as_of=as_of)
+            more = f" and {len(keys) - LISTED:,} more" if len(keys) > LISTED else ""
+            known = ", ".join(keys[:LISTED]) + more if keys else "nothing"
+            raise UnknownKey(f"no data on {key!r} was known on {as_of}; known then: {known}{self._hint}")
+        return holder.known(key, as_of=as_of)
+
+
+class LayeredCompanies:
+    """Several directories of filers as one."""
+
+    def __init__(self, *directories: Companies) -> None:
+        self._directories: Sequence[Companies] = directories
+
+    def find(self, ticker: str) -> Company | None:
+        """Return the company with this ticker, or None."""
+        found = (directory.find(ticker) for directory in self._directories)
+        return next((company for company in found if company is not None), None)
+
+    def search(self, text: str, *, limit: int) -> list[Company]:
+        """Return up to ``limit`` companies that the directories find, each ticker once."""
+        found: dict[str, Company] = {}
+        for directory in self._directories:
+            for company in directory.search(text, limit=limit):
+                found.setdefault(company.ticker, company)
+        return list(found.values())[:limit]
