@@ -6,36 +6,79 @@ import argparse
 import importlib.util
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import devices, shipped
 from engine.cli import options
 
+if TYPE_CHECKING:
+    from evaluators.validity import Finding
+
+CRYPTO = "crypto"
+INVALID = 1
+"""Exit status where a score does not measure what it should."""
+
 
 def add_commands(commands: options.Commands) -> None:
-    """Declare the commands."""
-    validate = options.group(
+    """Declare the command."""
+    validate = options.command(
         commands,
         "validate",
-        help="show that the scores measure what they should",
-        example="traderbench validate crypto --json",
+        validate_command,
+        help="show that the scores measure what they should: agents that know nothing, that know it all and that cheat",
+        example="traderbench validate quick --seed 7 --json",
     )
-    actions = validate.add_subparsers(dest="action", metavar="ACTION", required=True)
-    crypto = options.command(
-        actions,
-        "crypto",
-        validate_crypto_command,
-        help="play no-skill, cheating and informed policies on windows of the candle files in a folder",
-        example="traderbench validate crypto --data ../shared/data/crypto --json",
+    validate.add_argument(
+        "config", metavar="CONFIG", help=f"{options.RUN_CONFIG}; or `{CRYPTO}`: policies of known worth on many windows"
     )
-    crypto.add_argument(
-        "--data", metavar="FOLDER", type=Path, help="folder of candle files (default: simulated markets)"
+    validate.add_argument(
+        "--data", metavar="FOLDER", type=Path, help=f"with `{CRYPTO}`: candle files (default: simulated markets)"
     )
-    crypto.add_argument("--seed", type=options.seed, default=0, help="of windows and policies (default: 0)")
-    options.add_device(crypto)
-    options.add_json(crypto, "the table")
+    validate.add_argument(
+        "--seed", type=options.seed, help=f"of tasks and replies (default: the config's; with `{CRYPTO}`: 0)"
+    )
+    options.add_device(validate)
+    options.add_json(validate, "the table")
+
+
+def validate_command(arguments: argparse.Namespace) -> int:
+    """Play agents of known worth on a config's tasks, or on markets."""
+    if arguments.config == CRYPTO:
+        return validate_crypto_command(arguments)
+    from engine.errors import ConfigError
+
+    if arguments.data is not None:
+        raise ConfigError(f"--data {arguments.data}: candles are for `validate {CRYPTO}`, not for a config")
+    devices.use(arguments.device)
+    from engine import config
+    from engine.plan.validity import validate
+
+    loaded = config.load(Path(arguments.config))
+    found, left_out = validate(loaded, loaded.sampling.seed if arguments.seed is None else int(arguments.seed))
+    if arguments.json:
+        options.print_json({"findings": [row._asdict() for row in found], "left_out": left_out})
+    else:
+        _print(found)
+        for name in left_out:
+            print(f"{name}: left out, its tasks are marked by a judge")
+        wrong = sum(not row.ok for row in found)
+        print(f"{len(found) - wrong} of {len(found)} as they should be")
+    return 0 if all(row.ok for row in found) else INVALID
+
+
+def _print(found: Sequence[Finding]) -> None:
+    """Print a line for each section and kind of reply, and one for each reply that earned what it should not."""
+    print(f"{'section':<22} {'kind':<10} {'replies':>7} {'tasks':>5} {'mean':>16} {'passed':>6}")
+    for section, kind in dict.fromkeys((row.section, row.kind) for row in found):
+        rows = [row for row in found if (row.section, row.kind) == (section, kind)]
+        means = f"{min(row.mean for row in rows):.2f} to {max(row.mean for row in rows):.2f}"
+        passed = max(row.passed for row in rows)
+        print(f"{section:<22} {kind:<10} {len(rows):>7} {rows[0].tasks:>5} {means:>16} {passed:>6}")
+    for row in found:
+        if not row.ok:
+            print(f"WRONG: {row.section}, {row.kind}, {row.reply}: mean {row.mean:.2f}, {row.passed} passed")
 
 
 def validate_crypto_command(arguments: argparse.Namespace) -> int:
@@ -47,7 +90,7 @@ def validate_crypto_command(arguments: argparse.Namespace) -> int:
     try:
         shown = validate_crypto(
             arguments.data,
-            seed=arguments.seed,
+            seed=int(arguments.seed or 0),
             learner=_learner,
             progress=lambda name: print(f"playing {name}", file=sys.stderr),
         )

@@ -1,4 +1,4 @@
-"""The report of a run: one HTML file that needs no network, and ``results.json`` for leaderboards."""
+"""The report of a run: one HTML file that needs no network, ``results.json`` for leaderboards, ``tables.csv``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.record import TaskRecord
-from engine.report import results
+from engine.report import results, tables
 
 if TYPE_CHECKING:
     import jinja2
@@ -18,8 +18,9 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def write(folder: Path, manifest: dict[str, Any], records: Sequence[TaskRecord]) -> None:
-    """Write ``results.json`` and ``report.html`` into the run folder."""
+    """Write ``results.json``, ``tables.csv`` and ``report.html`` into the run folder."""
     result = results.agentbeats(manifest, records)
+    _replace(folder / "tables.csv", tables.as_csv(records))
     _replace(folder / "results.json", json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
     _replace(folder / "report.html", render(manifest, records))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from engine import tool_times
 from engine.record import UNSCORED, State, TaskRecord, Turn
-from engine.report import alpha, charts, results
+from engine.report import alpha, charts, results, tables
 from engine.report.remarks import cost, points, remarks
 from engine.scoring.intervals import around_zero
 from engine.scoring.score import clip, samples_of
@@ -65,6 +65,7 @@ def context(manifest: Mapping[str, Any], records: Sequence[TaskRecord]) -> dict[
         "sections": [_section(name, row) for name, row in summary["sections"].items()],
         "overview_svg": charts.intervals(_interval_rows(summary)),
         "radar_svg": charts.radar({name: row["score"] for name, row in summary["sections"].items()}),
+        "tables": [_table(item) for item in tables.shown(rows)],
         "crypto": _crypto([row for row in rows if row["section"] == "crypto_trading"]),
         "options": _options([row for row in rows if row["section"] == "options_trading"]),
         "calls_svg": charts.bars({k: float(v) for k, v in summary["tool_calls"].items()}, unit="calls"),
@@ -81,6 +82,21 @@ def _interval_rows(summary: dict[str, Any]) -> list[tuple[str, float | None, tup
 def _section(name: str, row: dict[str, Any]) -> dict[str, Any]:
     words = {"points": points(row["score"]), "scored_of": results.scored_of(row)}
     return row | words | {"title": charts.readable(name), "name": name}
+
+
+def _table(item: dict[str, Any]) -> dict[str, Any]:
+    """Return one of the papers' tables in words."""
+    lines = [
+        {
+            "group": charts.readable(row.group),
+            "score": points(row.score),
+            "interval": "n/a" if row.low is None else f"{points(row.low)} to {points(row.high)}",
+            "tasks": row.tasks if row.tasks == row.scored else f"{row.scored} of {row.tasks}",
+            "passed": row.passed,
+        }
+        for row in item["rows"]
+    ]
+    return {"title": item["title"], "lines": lines}
 
 
 def _options(records: list[TaskRecord]) -> dict[str, Any] | None:

@@ -106,7 +106,11 @@ def summarize(
     having = [section for section in active if planned[section] > 0.0 and any(map(_is_scored, groups[section]))]
     share = redistribute(weights, having) if having else {}
     sections = {section: _section(section, groups[section], share.get(section, 0.0)) for section in active}
-    parts = [Part(item.weight, item.score, item.ci95) for item in sections.values() if item.score is not None]
+    parts = [
+        Part(item.weight, item.score, item.ci95 if len(having) == 1 else _span_to_add(section, groups[section]))
+        for section, item in sections.items()
+        if item.score is not None
+    ]
     span = intervals.weighted_sum(parts) if having else None
     overall = OverallScore(
         score=math.fsum(part.weight * part.value for part in parts) if having else None,
@@ -144,6 +148,18 @@ def interval_of(section: Section, samples: Sequence[Sample]) -> Span | None:
     return intervals.bounded(samples, low=0.0, high=FULL_MARKS)
 
 
+def _span_to_add(section: Section, records: Sequence[TaskRecord]) -> Span | None:
+    """Return the limits of a section as the interval of the overall score takes them."""
+    samples = _samples([record for record in records if _is_scored(record)])
+    if section in AROUND_ZERO:
+        return interval_of(section, samples)
+    return intervals.addable(samples, low=0.0, high=FULL_MARKS)
+
+
+def _samples(records: Iterable[TaskRecord]) -> list[Sample]:
+    return [sample for record in records for sample in samples_of(record)]
+
+
 def samples_of(record: TaskRecord) -> list[Sample]:
     """Return a task's observations: its own value, or the finer ones its evaluator recorded in ``details.samples``.
 
@@ -163,7 +179,7 @@ def _is_scored(record: TaskRecord) -> bool:
 def _section(section: Section, records: Sequence[TaskRecord], weight: float) -> SectionScore:
     scored = [record for record in records if _is_scored(record)]
     total = math.fsum(record["value"] for record in scored)
-    samples = [sample for record in scored for sample in samples_of(record)]
+    samples = _samples(scored)
     sure = [record["value"] for record in scored if not record.get("slow_tool_calls")]
     most = math.fsum(sure) + (len(records) - len(sure)) * FULL_MARKS
     return SectionScore(

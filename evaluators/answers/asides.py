@@ -26,8 +26,10 @@ _ALWAYS = re.compile(
     r"|(?<=\S)\s?\[\^?[0-9]{1,2}\]"
     r"|\bsplit(?:[\s-]+adjusted)?[^.;()0-9]{0,20}[0-9]+\s*(?::|-?\s?for\s?-?)\s*[0-9]+"
     r"|\b[0-9]+\s*(?::|-?\s?for\s?-?)\s*[0-9]+(?=[\s-]+(?:stock\s+|share\s+)?split)"
-    r"|(?:S&P|Russell|Nasdaq|FTSE|CSI|沪深)[\s-]?[0-9]+"
-    r"|\b[0-9]{1,2}[\s-](?:year|month|quarter|week)(?=[\s-]+[a-z])"
+    r"|\b[0-9.]+\s*%\s+(?:(?:[0-9]+|one|ten)-day\s+)?(?:VaR|value[\s-]at[\s-]risk|expected\s+shortfall)\b|\b(?:one|ten)-day\b"
+    r"|\b(?:strike|strike\s+price)\s+(?:of|at|[:=])\s+[$€£]?[0-9][0-9,.]*(?<![.,])(?!\s*%)"
+    r"|\b36[05][\s-]day\s+year\b|(?:S&P|Russell|Nasdaq|FTSE|CSI|沪深)[\s-]?[0-9]+"
+    r"|\b[0-9]{1,2}[\s-](?:year|month|quarter|week|day)(?=[\s-]+[a-z])"
     r"|\b(?:over|across|during|for|within|in|the|next|last|past)\s+[0-9]{1,3}\s+(?:(?:fiscal|calendar|business)\s+)?"
     r"(?:years|months|quarters|weeks)\b"
     r"|\b(?:profit|gain|income|increase|earnings)s?\s*(?:or|and|&|/)\s*(?:loss(?:es)?|decrease)\b(?!\s+of)"
@@ -61,7 +63,7 @@ _COMPARISON = re.compile(
     rf"|\bfrom\s+{_AMOUNT}\s+to\s+{_AMOUNT}",
     re.IGNORECASE,
 )
-
+_RISEN_FROM = re.compile(rf"(\bto\s+{_AMOUNT}),?(\s+from\s+{_AMOUNT})", re.IGNORECASE)
 
 _A_NUMBER = re.compile(rf"(?:(?<![A-Za-z0-9_.,])|(?<=USD|EUR|GBP|CNY)){DIGITS}")
 
@@ -106,6 +108,7 @@ def without_asides(text: str, *, days_asked: bool) -> str:
         text = without if _A_NUMBER.search(_CALCULATION.sub(_blank, re.sub(_BARE_YEAR, _blank, without))) else text
     text = _if_a_number_remains(text, _IN_PARENTHESES.sub(_working, text))
     text = _if_a_number_remains(text, _COMPARISON.sub(_blank, text))
+    text = _RISEN_FROM.sub(lambda match: match[1].ljust(len(match.group())), text)
     without_years = re.sub(_BARE_YEAR, lambda match: match.group() if _leads(match) else _blank(match), text)
     decorated = any(
         match["money"] or match["unit"] or match["scale"] or "." in match["digits"]

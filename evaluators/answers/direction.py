@@ -19,12 +19,16 @@ _VERB = (
     r"|tumbled|plunged|missed|misses|underperformed|lagged|trailed|(?<![-\w])down)"
 )
 _OTHER_VERB = r"(?:rose|grew|rises|increased?|gained|beat|up|but|and|then|while|whereas)\b"
+_OUTCOME = (
+    r"(?:led|leads|leading|left|leaves|caused|causes|drove|made|makes|brought|gave|gives|resulted|results|meant|means)"
+)
 _ABOUT = (
     r"(?:\s*(?:by|about|approximately|roughly|around|nearly|almost|some|exactly|just|only|an?|~|≈|estimated|total))*\s*"
 )
 _BEFORE = re.compile(
     rf"\b{_VERB}\s+(?:(?!{_OTHER_VERB})[\w'&/$.,%-]+\s+){{0,15}}?by\b{_ABOUT}$|{_VERB}{_ABOUT}$"
-    rf"|(?<![-&/])(?<!stop )\b{_NOUN}(?:\s+(?:for|in|during|from|over|against|on)\b[^0-9.;:,()]{{0,80}}?)?"
+    rf"|(?<![-&/])(?<!stop )\b{_NOUN}"
+    rf"(?:\s+(?:for|in|during|from|over|against|on)\b(?:(?!\b{_OUTCOME}\b)[^0-9.;:,()]){{0,80}}?)?"
     rf"\s*(?:\bof\b|\bis\b|\bwas\b|\bwere\b|[:=]|\bequals\b|\bequal\s+to\b|\bamount(?:s|ed)\s+to\b|\bc[ao]mes?\s+to\b){_ABOUT}$"
     r"|(?:下降|减少|下跌|亏损|降低|低于预期)了?约?\s*$",
     re.IGNORECASE,

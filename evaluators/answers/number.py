@@ -19,7 +19,7 @@ from evaluators.answers.statement import (
 )
 from evaluators.answers.typed_json import Refusal
 from evaluators.answers.typography import plain
-from evaluators.answers.units import CURRENCIES, PERCENT_UNITS, UNIT_FACTORS, UNIT_WORDS
+from evaluators.answers.units import CANONICAL, CURRENCIES, PERCENT_UNITS, UNIT_FACTORS, UNIT_WORDS
 
 Kind: TypeAlias = Literal["number", "currency", "percent", "any"]
 
@@ -182,11 +182,18 @@ def _quantities(text: str, *, labelled: bool) -> list[Quantity] | Refusal:
     for match in QUANTITY.finditer(text):
         if len(found) == MAX_NUMBERS:
             return Refusal(f"more than {MAX_NUMBERS} numbers in the stated answer: {text.strip()[:80]!r}")
-        quantity = read_quantity(match, labelled=labelled, first=not found)
+        quantity = read_quantity(match, labelled=labelled, first=not found or _stands_alone(match, found[-1]))
         if isinstance(quantity, Refusal):
             return quantity
         found.append(quantity)
     return found
+
+
+def _stands_alone(match: re.Match[str], before: Quantity) -> bool:
+    """Return whether words lead from a number in another unit to this one, which then restates nothing."""
+    unit = CANONICAL.get(re.sub(r"\s+", " ", (match["money"] or match["unit"] or "").lower()), "")
+    gap = match.string[before.end : match.start()]
+    return bool(unit and before.unit and unit != before.unit and re.search(r"[A-Za-z]|[:;]", gap))
 
 
 def _noted(found: list[Quantity], notes: list[Note], text: str) -> list[Quantity] | Refusal:
@@ -204,7 +211,8 @@ def _noted(found: list[Quantity], notes: list[Note], text: str) -> list[Quantity
         return Refusal("unclear to which number the scale belongs; write it beside the number, such as 5.5 million")
     noted = []
     for place, quantity in enumerate(found):
-        own = [after[place]] if place in after else [n for n in free if n.end <= quantity.start] + trailing
+        own = [after[place]] if place in after else [n for n in free if n.end <= quantity.start]
+        own += trailing
         for note in own:
             changed = _with_note(quantity, note)
             if isinstance(changed, Refusal):
@@ -278,6 +286,8 @@ def _read(statement: Statement, *, kind: Kind, unit: str) -> StatedNumber | Refu
         wrong = (foreign or found)[0]
         wanted = {"percent": "a percentage or fraction", "currency": unit}.get(kind, unit or "a plain number")
         return Refusal(f"wrong unit: {wrong.text!r} is in {wrong.unit}, asked for {wanted}")
+    if (kind == "percent" or unit in _TIME) and (scaled := [each for each in fitting if each.scale != 1.0]):
+        return Refusal(f"percentages and times are not counted in thousands or millions: {scaled[0].text!r}")
     others = {quantity.text for quantity in found} - {quantity.text for quantity in fitting}
     if kind == "currency" and others and (worth := _SHARES_WORTH.search(visible)):
         return Refusal(f"two quantities, a number of shares and a price or value: {worth.group()!r}")

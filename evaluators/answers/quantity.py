@@ -7,7 +7,16 @@ import re
 from typing import NamedTuple
 
 from evaluators.answers.typed_json import Refusal
-from evaluators.answers.units import CANONICAL, CENTS, CURRENCIES, SCALES, UNIT_FACTORS, UNIT_WORDS
+from evaluators.answers.units import (
+    CANONICAL,
+    CENTS,
+    CURRENCIES,
+    OTHER_CURRENCIES,
+    OTHER_WORDS,
+    SCALES,
+    UNIT_FACTORS,
+    UNIT_WORDS,
+)
 
 
 def words_pattern(words: list[str]) -> str:
@@ -101,7 +110,8 @@ def _sign_of(match: re.Match[str], *, labelled: bool, first: bool) -> str | Refu
         if match["sign"] == "-" and glued.isascii() and glued.isalpha():
             return Refusal(f"a dash before {body!r} may or may not be a minus sign; write -5 or (5)")
         return "-"
-    if first and closed:
+    # Beside another number parentheses restate it, unless they stand where a value is stated: $(5), or "is (5)".
+    if closed and (first or match["inner"] or _STATES.search(before)):
         word = before.rstrip()[-1:]
         if match["open"] and word.isalnum() and not _STATES.search(before):
             return Refusal(f"{body!r} in parentheses may or may not be negative; write -5")
@@ -122,14 +132,25 @@ _ARITHMETIC_BEFORE = re.compile(
 )
 _ARITHMETIC_AFTER = re.compile(r"\s*(?:squared|cubed|halved|doubled)\b|\s?\?", re.IGNORECASE)
 _STATES = re.compile(
-    r"\b(?:is|was|were|are|be|of|at|by|to|equals|stood at|came to|USD|EUR|GBP|change|answer)\s*$", re.IGNORECASE
+    r"\b(?:is|was|were|are|be|of|at|by|to|equals|stood at|came to|reported|posted|showed|shows|about|approximately"
+    r"|roughly|USD|EUR|GBP|change|answer)\s*$",
+    re.IGNORECASE,
 )
-_OTHER_SCALES = frozenset("mrd mio mia bio tsd milliard milliards milliarden millionen".split())
+_CHANGES_IT = re.compile(r"[a-z]*illion|thousand|hundred|percen|pct|basis")
+"""Beginnings of words that would change the number if they were known: a bare number is not what was meant."""
+_OTHER_MONEY = re.compile(rf"(?:\b(?:{'|'.join(sorted(OTHER_CURRENCIES))})|[$€£¥₩₹₽₺₦₫฿₱₴₪₡₲₵₸])\s*$")
+_OTHER_UNIT = re.compile(
+    rf"\s*(?:per[\s-]?(?:cent|mil|thousand)|(?:business|working)\s+days|(?:{'|'.join(sorted(OTHER_WORDS))})\b)"
+    rf"|\s*(?-i:{'|'.join(sorted(OTHER_CURRENCIES))})\b|[A-Za-zÀ-ɏ]*[À-ɏ]",
+    re.IGNORECASE,
+)
 
 
 def _strange_end(match: re.Match[str]) -> str:
     """Return what is glued to the quantity and is neither scale nor unit."""
     following = match.string[match.end() : match.end() + 40]
+    if other := _OTHER_UNIT.match(following):
+        return other.group().strip()
     if re.match(r"[A-Za-z]", following) and not match.group().endswith((" ", ")")):
         return following.split()[0]
     if re.match(r"-(?:\s|[.,;)]|$)", following) or re.match(r"\+(?:\s|[.,;)%]|$)", following):
@@ -137,7 +158,7 @@ def _strange_end(match: re.Match[str]) -> str:
     if re.match(r"[⁰¹²³⁴-⁹]|\^|\s?[¼-¾⅐-⅞↉]", following):
         return following[:2]
     word = following.lstrip().partition(" ")[0].strip(".,;:()").lower()
-    return word if word.endswith("illion") or word in _OTHER_SCALES or (word in SCALES and len(word) > 2) else ""
+    return word if _CHANGES_IT.match(word) or (word in SCALES and len(word) > 2) else ""
 
 
 def read_quantity(match: re.Match[str], *, labelled: bool, first: bool) -> Quantity | Refusal:
@@ -148,12 +169,16 @@ def read_quantity(match: re.Match[str], *, labelled: bool, first: bool) -> Quant
         return sign
     words = [word for word in (match["money"], match["unit"], match["unit_again"]) if word]
     units = {CANONICAL[re.sub(r"\s+", " ", word.lower())] for word in words}
+    if units == {"x"} and re.match(r"\s*[-+($]*[.]?[0-9]", match.string[match.end() :]):
+        return Refusal(f"write the value, not how it is found: {text!r} before another number")
     if len(units) > 1:
         return Refusal(f"two units for one number: {text!r}")
     unit = next(iter(units), "")
     scales = {SCALES[word.lower()] for word in (match["early"], match["scale"], match["again"]) if word}
     if len(scales) > 1:
         return Refusal(f"unclear scale: {text!r}")
+    if other := _OTHER_MONEY.search(match.string[max(0, match.start() - 8) : match.start()]):
+        return Refusal(f"unknown currency {other.group().strip()!r} before {text!r}")
     if end := _strange_end(match):
         return Refusal(f"unclear scale or sign after {text!r}: {end!r}")
     digits = match["digits"].replace(",", "")

@@ -259,7 +259,7 @@ def _unlabelled(text: str) -> Statement | Refusal:
     soft = list(_SOFT_LABEL.finditer(line))
     if soft and not _NEGATION.search(line[: soft[-1].start()]):
         line = line[soft[-1].end() :].strip()
-    return Statement(re.sub(r"^[0-9]+[.)]\s+(?=.*[0-9])", "", line), labelled=False)
+    return Statement(re.sub(r"^[0-9]{1,2}[.)]\s+(?=.*[0-9])", "", line), labelled=False)
 
 
 def stated_answers(text: str) -> tuple[Statement, ...] | Refusal:

@@ -65,3 +65,17 @@ CENTS = "USD cents"
 PERCENT_UNITS = ("%", "bp", "‰")
 UNIT_FACTORS = {"%": 1e-2, "bp": 1e-4, "‰": 1e-3, CENTS: 1e-2}
 """What a number in this unit is multiplied with; 1 for units that are not here."""
+
+OTHER_CURRENCIES = frozenset(
+    """AED ARS BDT BGN BHD BRL CLP COP CZK DKK EGP HUF IDR ILS ISK KES KWD KZT MAD MXN MYR NGN NOK NZD OMR PEN PHP PKR
+    PLN QAR RON RSD RUB SAR SEK SGD THB TRY TWD UAH VND ZAR""".split()
+)
+"""Codes of ISO 4217 that no question asks for: an amount in one is refused, not read as a bare number."""
+
+OTHER_WORDS = frozenset(
+    """bil mil mill thou grand quid bpts bips promille permil permille permill pesos peso krona kronor kronur krone
+    kroner rubles roubles reais rand ringgit baht lira shekels zloty zlotys forint dirham dirhams riyal dinar dinars mo
+    mos mth mths hr hrs wk wks min mins minutes seconds lot lots dozen oz ounces bbl barrels tons tonnes mrd mio mia
+    bio tsd milliard milliards milliarden millionen""".split()
+)
+"""Words behind a number that are a scale or unit, and not one that is read here: the number is refused."""

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from evaluators import registry
-from evaluators.contract import SECTIONS, Case, Score
+from evaluators.contract import SECTIONS, Case
 from evaluators.judge import RubricDataset
+from evaluators.validity import KEYWORD_TEXT, LOREM, NULL_FAMILY, converse, filled
 from mcp_servers.catalog import SERVERS
 
 NAMES = tuple(name for name in registry.DATASETS if not isinstance(registry.get(name), RubricDataset))
@@ -28,74 +29,12 @@ COUNTS = {"crypto": 2}
 CALIBRATED = tuple(name for name in NAMES if name != "crypto")
 """Datasets whose perfect reply is worth 100. Crypto is measured around zero and calibrated in its own tests."""
 
-KEYWORD_TEXT = (
-    "The analysis considers revenue growth, margins, valuation, risk management, diversification, volatility, delta, "
-    "gamma, theta, vega, hedging, position sizing, stop loss, liquidity, cash flow, discount rate and macro factors. "
-    "Therefore the recommendation is to maintain a balanced, well hedged portfolio with a max loss of 5% and an "
-    "expected return of 10%. Summary, Key figures, Assumptions, Conclusion. Final answer: 10%"
-)
-GENERIC_NUMBERS = ", ".join(map(str, (*range(11), *range(12, 100, 6), 0.5, 0.25, 0.1, 1000)))
-LOREM = (
-    "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore et dolore "
-    "magna aliqua. Ut enim ad minim veniam, quis nostrud exercitation ullamco laboris nisi ut aliquip ex ea commodo."
-)
-
-Answer = Callable[[dict[str, Any], random.Random], str]
-NULL_FAMILY: dict[str, Answer] = {
-    "empty": lambda body, rng: "",
-    "dot": lambda body, rng: ".",
-    "do not know": lambda body, rng: "I don't know",
-    "refusal": lambda body, rng: "I'm sorry, but I cannot provide financial advice.",
-    "echo of the question": lambda body, rng: str(body.get("question", json.dumps(body))),
-    "echo of the message": lambda body, rng: json.dumps(body),
-    "lorem ipsum": lambda body, rng: LOREM,
-    "keywords": lambda body, rng: KEYWORD_TEXT,
-    "generic numbers": lambda body, rng: GENERIC_NUMBERS,
-    "one generic number": lambda body, rng: "Final answer: 10%",
-    "ascending order": lambda body, rng: "Final answer: 1,2,3,4,5,6",
-    "random number": lambda body, rng: f"Final answer: {rng.uniform(-100, 100):.2f}",
-    "random percentage": lambda body, rng: f"Final answer: {rng.uniform(-100, 100):.2f}%",
-    "random numbers": lambda body, rng: " ".join(f"{rng.uniform(-1000, 1000):.3f}" for _ in range(30)),
-    "schema filled with one number": lambda body, rng: filled(body, 1.0),
-    "schema filled with random numbers": lambda body, rng: filled(body, rng.uniform(-100, 100)),
-}
-
-
-def filled(body: dict[str, Any], number: float) -> str:
-    """Return JSON with the keys that the message's schema asks for and one number everywhere."""
-    schema = body.get("answer_schema", {})
-    keys = schema.get("properties", {"answer": {}})
-    return json.dumps({key: _filler(keys[key], number) for key in keys})
-
-
-def _filler(schema: dict[str, Any], number: float) -> Any:
-    kind = schema.get("type", "number")
-    if "enum" in schema:
-        return schema["enum"][0]
-    if kind == "array":
-        return [_filler(schema.get("items", {}), number)]
-    if kind == "object":
-        return {key: _filler(inner, number) for key, inner in schema.get("properties", {}).items()}
-    return str(number) if kind == "string" else number
-
 
 def fresh_draw(name: str, *, seed: int = 1, count: int | None = None) -> list[Case]:
     return list(registry.get(name).draw(seed=seed, count=COUNTS.get(name, 30) if count is None else count, options={}))
 
 
 drawn = functools.cache(fresh_draw)
-
-
-def converse(case: Case, answer: Callable[[dict[str, Any]], str] | None = None) -> tuple[Score, list[str]]:
-    """Play one conversation with ``answer``, or with the oracle; return the score and the replies."""
-    session = case.open()
-    body: dict[str, Any] | None = session.opening()
-    replies = []
-    while body is not None:
-        assert len(replies) < 500, "the conversation does not end"
-        replies.append(answer(body) if answer else session.oracle())
-        body = session.reply(replies[-1])
-    return session.score(), replies
 
 
 def messages(case: Case) -> Iterator[str]:

@@ -103,7 +103,7 @@ def test_the_json_of_a_run_has_the_promised_shape(played):
         assert {"score", "n", "se", "pass_rate"} <= set(section)
     for task in result["tasks"]:
         assert {"id", "section", "dataset", "score", "state", "reason"} <= set(task)
-    for name in ("report.html", "results.json", "manifest.json", "ledger.sqlite"):
+    for name in ("report.html", "results.json", "tables.csv", "manifest.json", "ledger.sqlite"):
         assert (out / name).is_file()
 
 

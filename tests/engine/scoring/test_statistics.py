@@ -43,16 +43,29 @@ def test_the_interval_is_students_t_cut_to_the_scale():
     assert statistics.interval(Estimate(98.0, None, None)) is None
 
 
-def test_the_clustered_interval_covers_the_truth_about_95_percent_of_the_time():
+def grouped(generator, families=12, size=4):
+    """Return the cells of an agent: families that differ, tasks that differ within them."""
+    effects = generator.normal(50.0, 10.0, size=families)
+    cells = [(g, k, effects[g] + generator.normal(0.0, 5.0)) for g in range(families) for k in range(size)]
+    return {f"{g}/{k}": Sample(str(g), value) for g, k, value in cells}
+
+
+def test_the_clustered_interval_covers_the_truth_95_percent_of_the_time():
     generator = np.random.default_rng(7)
-    covered = 0
-    for _ in range(400):
-        effects = generator.normal(50.0, 10.0, size=12)
-        samples = [Sample(str(g), effects[g] + generator.normal(0.0, 5.0)) for g in range(12) for _ in range(4)]
-        low, high = statistics.interval(statistics.clustered_mean(samples), low=-1e9, high=1e9)
-        covered += low <= 50.0 <= high
-    # binomial standard error of 400 trials at 0.95 is 0.011
-    assert 0.91 <= covered / 400 <= 0.985
+    spans = [
+        statistics.interval(statistics.clustered_mean(grouped(generator).values()), low=-1e9, high=1e9)
+        for _ in range(2000)
+    ]
+    # binomial standard error of 2,000 trials at 0.95: 0.005
+    assert 0.93 <= np.mean([low <= 50.0 <= high for low, high in spans]) <= 0.97
+
+
+def test_two_agents_that_are_equally_good_are_told_apart_in_5_percent_of_comparisons():
+    generator = np.random.default_rng(8)
+    found = [statistics.paired_difference(grouped(generator), grouped(generator)) for _ in range(2000)]
+    # binomial standard error of 2,000 trials at 0.05: 0.005
+    assert 0.035 <= np.mean([one.p_value < 0.05 for one in found]) <= 0.065
+    assert 0.93 <= np.mean([abs(one.difference) <= one.half_width for one in found]) <= 0.97
 
 
 def test_paired_difference_equals_scipys_paired_t_test():
