@@ -22,7 +22,7 @@ def add_kinds(kinds: options.Commands) -> None:
         "filings",
         pull_filings_command,
         help="fetch the filings of companies from SEC EDGAR: list, XBRL figures, texts by section",
-        example="TRADERBENCH_SEC_CONTACT=me@example.com traderbench data pull filings --ticker AAPL --since 2020-01-01",
+        example="traderbench data pull filings --ticker AAPL --since 2020-01-01",
     )
     _add_tickers(filings)
     filings.add_argument(

@@ -61,4 +61,4 @@ def test_no_other_file_reads_what_a_fill_costs() -> None:
         for path in (ROOT / room).rglob("*.py")
         if reads.search(path.read_text())
     }
-    assert found == {"backtest/costs.py", "evaluators/crypto/session.py"}
+    assert found == {"backtest/costs.py", "evaluators/crypto/instructions.py"}

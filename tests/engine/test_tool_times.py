@@ -81,7 +81,14 @@ def test_times_are_nearest_ranks_without_the_agents_own_time():
 
 
 def marked(value, slow):
-    record = {"section": "options_trading", "value": value, "state": "failed", "passed": False, "family": f"f{value}"}
+    record = {
+        "section": "options_trading",
+        "value": value,
+        "state": "failed",
+        "passed": False,
+        "family": f"f{value}",
+        "category": "",
+    }
     return record | {"details": {}} | ({"slow_tool_calls": slow} if slow else {})
 
 

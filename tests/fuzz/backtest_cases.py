@@ -515,7 +515,7 @@ def _written() -> list[Case]:
         Case(
             simulators.draw_traits,
             lambda r: {"key": jax.random.key(int(r.integers(99))), "markets": 6},
-            lambda a, g: np.asarray(g.sign).sum() == 0.0,
+            lambda a, g: len(set(np.asarray(g.kind).tolist())) == 6 and set(np.abs(g.sign).tolist()) == {1.0},
             weight=0.1,
         ),
         Case(
@@ -524,6 +524,12 @@ def _written() -> list[Case]:
             lambda a, g: market.problems(g.market) == [],
             weight=0.1,
             dear=True,
+        ),
+        Case(
+            simulators.mirrored_traits,
+            lambda r: {"traits": TRAITS},
+            lambda a, g: bool((np.abs(g.sign) == np.abs(TRAITS.sign)).all()) and g.kind is TRAITS.kind,
+            weight=0.05,
         ),
         Case(
             simulators.mirror,

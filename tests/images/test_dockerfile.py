@@ -96,7 +96,8 @@ def test_the_packages_of_the_agents_image_are_those_that_the_agents_import(targe
     (install,) = [row.text for row in stages()["agent-built"].instructions if "pip install" in row.text]
     installed = {re.split(r"[\[=<>]", word.strip('"'))[0] for word in install.split("constraints.txt")[1].split()}
     agents = ROOT / "agents"
-    files = [agents / "a2a_service.py", agents / "mcp_toolbox.py", *(agents / target).rglob("*.py")]
+    shared = [agents / name for name in ("a2a_service.py", "mcp_toolbox.py", "market_learner.py")]
+    files = [*shared, *(agents / target).rglob("*.py")]
     own = {path.stem for path in files} | {path.parent.name for path in files}
     imported = set()
     for path in files:
