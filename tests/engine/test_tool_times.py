@@ -129,6 +129,8 @@ def test_the_table_tells_of_slow_tools():
     record = marked(20.0, 1) | {
         "task_id": "t",
         "dataset": "d",
+        "category": "",
+        "parts": {},
         "reason": "",
         "lookahead_attempts": 0,
         "usage": {"cost_usd": 0.0},
