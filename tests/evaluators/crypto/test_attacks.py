@@ -243,7 +243,7 @@ def test_the_sign_of_the_funding_rate_names_no_mirror_and_earns_nothing(sign: fl
         session = InteractiveSession(made, families=found.family, decision_every=1, batch=None, info={})
         score = play_policy(session, by_funding(sign))
         assert score.details["cost_points"] > 0.3  # It does trade.
-        assert abs(score.details["timing_points"]) < 0.1 and abs(score.value) < 0.1
+        assert abs(score.details["timing_points"]) < 0.4 and abs(score.value) < 0.4
 
 
 def test_a_window_and_its_mirror_show_the_same_funding_and_so_it_is_on_candles_of_a_bull_market() -> None:
