@@ -18,7 +18,7 @@ from mcp_servers.setting import ON_PROCESSOR, ServerStartError, Setting, bind
 
 REBIND_TIMEOUT_S = 5.0
 REBIND_PAUSE_S = 0.2
-START_TIMEOUT_S = 90.0
+START_TIMEOUT_S = 240.0
 
 
 class ToolServerActor:
