@@ -277,6 +277,7 @@ def mirror(knowable: Knowable, traits: Traits, *, structures: tuple[str, ...] = 
     return image, mirrored_traits(traits, structures=structures)
 
 
+@checked
 def mirrored_traits(traits: Traits, *, structures: tuple[str, ...] = MENU) -> Traits:
     """Return what the mirror image of a market would have been drawn with."""
     even = np.array([STRUCTURES[name].parity == "even" for name in structures])
