@@ -56,6 +56,10 @@ def test_on_simulated_markets_no_skill_scores_zero_the_informed_100_and_knowledg
     more = {"informed", "oracle", "half", "learner", "hindsight"}
     assert set(simulated) == {*NO_SKILL, *KNOW_THE_MIRROR, *RULES, *KNOWABLE, *more}
     assert_valid(simulated, KNOWABLE)
+    # Points of simulated markets are not those of candles: the bounds are as tight as they were.
+    for name in NO_SKILL:
+        assert abs(simulated[name]["skill"]) < 3.0, name
+    assert abs(np.mean([simulated[name]["skill"] for name in NO_SKILL])) < 1.0
     for name in HELD:
         assert abs(simulated[name]["skill"]) < 0.1, name
     for name in (*KNOW_THE_MIRROR, *RULES):
