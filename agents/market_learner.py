@@ -5,8 +5,9 @@ products, the hour, levels that were broken. Those that have explained the past 
 ridge regression, and the side is changed where the forecast pays for the change.
 
 The feed may lie about prices. So returns are measured between **averages** of a close and the open after it, which is
-the same where the feed is true; every return counts for a few usual sizes at most; and where moves are taken back by
-the next ones, as they are when prices are told with errors, the fit allows for it.
+the same where the feed is true. Where moves are taken back by the next ones, as they are when every price is told with
+an error, the fit allows for it. Elsewhere a move is believed as far as the bar's **wicks** allow: what a false close
+leaves alone, they tell how far such bars go, and a move of four times as much has something false in it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ LEAST_T = 2.8
 """Of some sixty signals that say nothing one in 200 looks like this by luck; two or three enter a fit."""
 LEAST_TAKEN_BACK = 0.15
 """Of a move by the next one: less is luck, and the feed is taken for true."""
+WICKS = 0.8
+"""Mean of the wicks of a bar together, in deviations of its return (Brownian motion)."""
+LEAST_FALSE = 3.0
+"""Variance of moves with something false in them, in those of true ones."""
 RIDGE = 8.0
 """In bars: what a fit of standardised signals is shrunk by."""
 COST = 0.0006
@@ -89,17 +94,23 @@ def signals(change: Array, sizes: Array, channels: Mapping[str, Array], hours: A
     return np.stack(found, axis=1)
 
 
-def forecast(change: Array, channels: Mapping[str, Array], hours: Array) -> float:
-    """Return the expected log-return of the bar to come; ``hours`` holds one number more than the bars."""
+def forecast(change: Array, wicks: Array, channels: Mapping[str, Array], hours: Array) -> float:
+    """Return the expected log-return of the bar to come; ``hours`` holds one number more than the bars.
+
+    ``wicks`` is how far each bar went beyond its open and close.
+    """
     if len(change) < 4 * LAGS:
         return 0.0
     sizes = usual_sizes(change)
-    every = signals(change, sizes, channels, hours)
-    target = np.clip(change / sizes[:-1], -2.5, 2.5)[LAGS:]
-    theta = false_share(target)
+    target = np.clip(change / sizes[:-1], -2.5, 2.5)
+    theta = false_share(target[LAGS:])
     if theta == 0.0:
-        # Which way it went says more than how far, which volatility and false signals have a hand in.
-        target = np.tanh(change / (0.3 * sizes[:-1]))[LAGS:]
+        sizes = usual_sizes(wicks / WICKS)
+        own = np.sqrt(sizes[:-1] * sizes[1:])
+        target, true = believed(change / own)
+        change = own * true
+    every = signals(change, sizes, channels, hours)
+    target = target[LAGS:]
     answer = whitened(target[:, None], theta)[:, 0]
     known = whitened(every[LAGS:-1], theta)
     spread = np.sqrt((known**2).mean(axis=0))
@@ -110,6 +121,27 @@ def forecast(change: Array, channels: Mapping[str, Array], hours: Array) -> floa
     chosen = scaled[:, kept]
     weights = np.linalg.solve(chosen.T @ chosen + RIDGE * np.eye(int(kept.sum())), chosen.T @ answer)
     return float(sizes[-1] * (every[-1, kept] / spread[kept] @ weights))
+
+
+def believed(moves: Array) -> tuple[Array, Array]:
+    """Return which way each move really went, -1 to 1, and how far, of moves in deviations of a bar without a lie.
+
+    Moves are taken for a mixture of true ones and of ones with something false in them, whose share and spread are
+    found by expectation maximisation. A bar that went four deviations tells little of where the market went.
+    """
+    square = np.minimum(moves**2, 400.0)
+    share, spread = 0.7, max(float(square.mean()), LEAST_FALSE)
+    true = 0.5 * sum(np.exp(-0.5 * square / own) / math.sqrt(own) for own in (0.7, 1.4))
+    for _ in range(12):
+        false = np.exp(-0.5 * square / spread) / math.sqrt(spread)
+        belief = share * true / (share * true + (1.0 - share) * false)
+        share = float(belief.mean())
+        doubt = 1.0 - belief
+        spread = max(float(doubt @ square / max(doubt.sum(), 1e-9)), LEAST_FALSE)
+    # 2 Phi(x) - 1 is close to tanh(0.8 x)
+    within = np.tanh(0.8 * moves / math.sqrt(spread * (spread - 1.0)))
+    # Which way it went says more than how far, which volatility has a hand in.
+    return belief * np.tanh(moves / 0.3) + doubt * within, moves * (belief + doubt / spread)
 
 
 def false_share(moves: Array) -> float:
@@ -147,7 +179,7 @@ class Market:
     def add(self, row: Mapping[str, float]) -> None:
         """Take a bar."""
         self.hours.append(float(row.get("hour", 0.0)))
-        for name in ("gap", "move", *CHANNELS):
+        for name in ("gap", "move", "high", "low", *CHANNELS):
             if name in row:
                 self.columns.setdefault(name, []).append(float(row[name]))
 
@@ -155,21 +187,32 @@ class Market:
         """Take the bars before the first decision in place of what was shown."""
         self.hour_step = hour_step
         self.columns = {
-            name: [float(each) for each in columns[name]] for name in ("gap", "move", *CHANNELS) if name in columns
+            name: [float(each) for each in columns[name]]
+            for name in ("gap", "move", "high", "low", *CHANNELS)
+            if name in columns
         }
         self.hours = [(first_hour + bar * hour_step) % 24.0 for bar in range(len(self.columns["move"]))]
 
     def decide(self, cost: float) -> float:
         """Return the side to hold over the bar to come."""
         gap, move = (BASIS * np.array(self.columns[name]) for name in ("gap", "move"))
+        wicks = self._wicks(move)
         after = np.append(gap[1:], 0.0)
         change = 0.5 * gap + move + 0.5 * after
         channels = {name: np.array(self.columns[name]) for name in CHANNELS if name in self.columns}
         coming = (self.hours[-1] + self.hour_step) % 24.0
-        expected = forecast(change, channels, np.array([*self.hours, coming]))
+        expected = forecast(change, wicks, channels, np.array([*self.hours, coming]))
         if abs(expected) > cost:
             self.side = math.copysign(1.0, expected)
         return self.side
+
+    def _wicks(self, move: Array) -> Array:
+        """Return how far each bar went beyond its open and close; where nobody tells, its usual share of the move."""
+        if not {"high", "low"} <= set(self.columns):
+            return np.abs(move)
+        high, low = (BASIS * np.array(self.columns[name]) for name in ("high", "low"))
+        wicks: Array = high - np.maximum(move, 0.0) + np.minimum(move, 0.0) - low
+        return wicks
 
 
 class Learner:
@@ -198,10 +241,10 @@ class Learner:
         while len(self._talks) > self._capacity:
             del self._talks[next(iter(self._talks))]
         step = float(body.get("seconds_per_bar", 3600.0)) / 3600.0
-        for item in body["episodes"]:
-            market = markets.setdefault(item["episode"], Market())
+        for name, row in body["episodes"].items():
+            market = markets.setdefault(name, Market())
             market.hour_step = step
-            market.add(dict(zip(body["columns"], item["row"], strict=True)))
+            market.add(dict(zip(body["columns"], row, strict=True)))
         return {"history": "all"} if known is None else self._decide(markets)
 
     def _decide(self, markets: Mapping[str, Market]) -> dict[str, Any]:

@@ -1,171 +1,135 @@
-"""Fit the volatility surface of a real chain (Google, 2015-12-23, American options) and draw it.
+"""The surface of a real chain (Google, 2015-12-23, American options) as the options server gives it, and its picture.
 
     python benchmarks/goog_chain.py OPTIONS.zip PICTURE.png
 
 The archive holds one csv a contract, ``goog_quote_american_{call|put}_{strike x 10000}_{yyyymmdd}.csv``, with lines of
-date, bid open/high/low/close x 10000, bid size, ask open/high/low/close x 10000, ask size.
+date, bid open/high/low/close x 10000, bid size, ask open/high/low/close x 10000, ask size. It is written as the
+end-of-day file that ``lake: {options: folder}`` reads, and asked for over HTTP.
 """
 
 from __future__ import annotations
 
+import asyncio
+import csv
 import sys
+import tempfile
+import time
 import zipfile
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-import jax.numpy as jnp
+import anyio
 import numpy as np
+from mcp import Client
 
-from pricing import american, chain, surface
+from engine.run.tool_access import ToolAccess
+from lake.settings import LakeSettings
+from mcp_servers import access
+from mcp_servers.access import Grant
+from mcp_servers.server_set import start_servers
 
-DAY, SPOT = "20151223", 750.31
-SLOTS = 160
-
-
-class Fit(NamedTuple):
-    """Everything that came out of one chain.
-
-    Attributes
-    ----------
-    rate
-        Implied by parity, per year.
-    parities
-        One an expiry.
-    quotes
-        Out-of-the-money quotes that were fitted.
-    bid, mid, ask
-        Their implied volatilities.
-    curves
-        SVI fits by expiry.
-    fitted
-        Volatility of the curve at each quote.
-    """
-
-    rate: float
-    parities: list[chain.Parity]
-    quotes: chain.Quotes
-    bid: np.ndarray
-    mid: np.ndarray
-    ask: np.ndarray
-    curves: list[surface.SVIFit]
-    fitted: np.ndarray
-
-    @property
-    def surface(self) -> surface.Surface:
-        """All curves as one surface."""
-        return surface.Surface.of(
-            time=[p.time_to_expiry for p in self.parities],
-            forward=[p.forward for p in self.parities],
-            curves=[fit.curve for fit in self.curves],
-        )
+DAY = date(2015, 12, 23)
+CLOSES = {date(2015, 12, 23): 750.31, date(2015, 12, 24): 748.40}
+WARM_UP_S = 600.0
+COLUMNS = "quote_date expiration strike option_type bid_eod ask_eod underlying_bid_eod underlying_ask_eod".split()
 
 
-def load(archive: Path) -> chain.Quotes:
-    """Read closing bid and ask of every contract quoted on both sides that day."""
+def write(archive: Path, file: Path) -> int:
+    """Write the closing quotes of every contract as an end-of-day file; return their number."""
     rows = []
     with zipfile.ZipFile(archive) as files:
         for name in files.namelist():
             *_, kind, strike, expiry = name.removesuffix(".csv").split("_")
+            expiration = datetime.strptime(expiry, "%Y%m%d").date()
             for line in files.read(name).decode().splitlines():
                 cells = line.split(",")
-                if cells[0].startswith(DAY) and cells[4] and cells[9]:
-                    days = (datetime.strptime(expiry, "%Y%m%d") - datetime.strptime(DAY, "%Y%m%d")).days
-                    rows.append((int(strike), days / 365.0, kind == "call", int(cells[4]), int(cells[9])))
-    strike, time, is_call, bid, ask = np.array(rows, float).T
-    return chain.build(strike=strike / 1e4, time_to_expiry=time, is_call=is_call, bid=bid / 1e4, ask=ask / 1e4)
+                day = datetime.strptime(cells[0][:8], "%Y%m%d").date()
+                bid, ask = (int(cells[number] or 0) / 1e4 for number in (4, 9))
+                rows.append((day, expiration, int(strike) / 1e4, kind[0].upper(), bid, ask, CLOSES[day], CLOSES[day]))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w", newline="") as opened:
+        writer = csv.writer(opened)
+        writer.writerow(COLUMNS)
+        writer.writerows(sorted(rows))
+    return len(rows)
 
 
-def fit(quotes: chain.Quotes, *, shortest: float = 0.02) -> Fit:
-    """Forward by parity, volatility by American inversion, one curve an expiry; expiries below a week are left out."""
-    rate = chain.implied_rate(quotes)
-    expiries = [float(time) for time in quotes.expiries if time >= shortest]
-    parities = [chain.parity(quotes, time, discount=float(np.exp(-rate * time))) for time in expiries]
-    wanted = chain.liquid(quotes, smallest_bid=0.05, largest_relative_spread=0.5)
-    wanted &= chain.out_of_the_money(quotes, parities) & np.isin(quotes.time_to_expiry, expiries)
-    used = quotes.where(wanted)
-    bid, mid, ask = (implied(used, parities, rate, price) for price in (used.bid, used.mid, used.ask))
-    known = np.isfinite(bid + mid + ask)
-    used, bid, mid, ask = used.where(known), bid[known], mid[known], ask[known]
+def ask(lake: Path, calls: list[tuple[str, dict[str, Any]]]) -> tuple[list[dict[str, Any]], list[float]]:
+    """Return the answers of the options server over HTTP, and the seconds of each."""
 
-    curves: list[surface.SVIFit] = []
-    fitted = np.empty_like(mid)
-    for p in parities:
-        rows = np.flatnonzero(used.time_to_expiry == p.time_to_expiry)
-        k, time = np.log(used.strike[rows] / p.forward), p.time_to_expiry
-        pad = (0, SLOTS - rows.size)
-        curves.append(
-            surface.fit_svi(
-                log_moneyness=np.pad(k, pad),
-                total_variance=np.pad(mid[rows] ** 2 * time, pad, constant_values=1.0),
-                tolerance=np.pad(mid[rows] * (ask - bid)[rows] * time, pad, constant_values=np.inf),
-                earlier=curves[-1].curve if curves else None,
-            )
-        )
-        fitted[rows] = np.sqrt(np.asarray(surface.svi_total_variance(curves[-1].curve, k)) / time)
-    return Fit(rate, parities, used, bid, mid, ask, curves, fitted)
+    async def all_of(url: str) -> tuple[list[dict[str, Any]], list[float]]:
+        answers, seconds = [], []
+        async with Client(url) as client:
+            for tool, arguments in calls:
+                start = time.perf_counter()
+                result = await client.call_tool(tool, arguments)
+                seconds.append(time.perf_counter() - start)
+                if result.is_error or result.structured_content is None:
+                    raise RuntimeError(f"{tool}: {result.content[0].text}")  # type: ignore[union-attr]
+                answers.append(result.structured_content)
+        return answers, seconds
+
+    settings = LakeSettings(options="folder", path=str(lake))
+    with start_servers(("options",), ports="auto", lake=settings) as servers:
+        asyncio.run(ToolAccess({}, servers.key, channels=servers.channels).warmed(timeout_s=WARM_UP_S))
+        token = access.issue(Grant("run", "chain", DAY, 1, 1000), servers.key)
+        return anyio.run(all_of, servers.urls(token)["options"])
 
 
-def implied(quotes: chain.Quotes, parities: list[chain.Parity], rate: float, price: np.ndarray) -> np.ndarray:
-    forward = chain.forwards(quotes, parities)
-    return np.asarray(
-        american.implied_volatility(
-            price=price,
-            spot=SPOT,
-            strike=quotes.strike,
-            time_to_expiry=quotes.time_to_expiry,
-            rate=rate,
-            dividend_yield=rate - np.log(forward / SPOT) / quotes.time_to_expiry,
-            is_call=quotes.is_call,
-            scheme=american.FAST,
-        )
-    )
-
-
-def draw(result: Fit, picture: Path) -> None:
+def draw(surface: dict[str, Any], picture: Path) -> None:
+    """Draw bid, ask and fitted volatility of every expiration from the server's answer."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    count = len(result.parities)
-    figure, axes = plt.subplots(2, -(-count // 2), figsize=(15, 6), layout="constrained")
-    for axis, p, curve in zip(axes.flat, result.parities, result.curves, strict=False):
-        rows = result.quotes.time_to_expiry == p.time_to_expiry
-        k = np.log(result.quotes.strike[rows] / p.forward)
-        axis.vlines(k, 100 * result.bid[rows], 100 * result.ask[rows], color="0.55", linewidth=1.2)
+    days = surface["expirations"]
+    figure, axes = plt.subplots(2, -(-len(days) // 2), figsize=(15, 6), layout="constrained")
+    for number, axis in enumerate(axes.flat[: len(days)]):
+        forward, years, curve = (surface[name][number] for name in ("forward", "time_to_expiry", "curves"))
+        k = np.log(np.array(surface["strikes"][number]) / forward)
+        bid, ask = (100 * np.array(surface[f"{side}_volatility"][number]) for side in ("bid", "ask"))
+        axis.vlines(k, bid, ask, color="0.55", linewidth=1.2)
         x = np.linspace(k.min() - 0.03, k.max() + 0.03, 200)
-        w = np.asarray(surface.svi_total_variance(curve.curve, x))
-        axis.plot(x, 100 * np.sqrt(w / p.time_to_expiry), color="C3", linewidth=1.3)
-        axis.set_title(f"{p.time_to_expiry * 365:.0f} days, forward {p.forward:.2f}", fontsize=9)
+        root = np.sqrt((x - curve["m"]) ** 2 + curve["sigma"] ** 2)
+        total = curve["a"] + curve["b"] * (curve["rho"] * (x - curve["m"]) + root)
+        axis.plot(x, 100 * np.sqrt(total / years), color="C3", linewidth=1.3)
+        axis.set_title(f"{days[number]}, forward {forward:.2f}", fontsize=9)
         axis.tick_params(labelsize=8)
-    for axis in axes.flat[count:]:
+    for axis in axes.flat[len(days) :]:
         axis.set_axis_off()
+    fit = surface["fit"]
     figure.suptitle(
-        "Google, 2015-12-23: implied volatility in %, bid to ask (grey) and SVI (red), by log(strike/forward)"
+        f"{surface['ticker']}, {surface['quoted_on']}, from get_iv_surface: implied volatility in %, bid to ask (grey) "
+        f"and SVI (red), by log(strike / forward); inside the spread: {fit['inside_spread']:.1%} of {fit['quotes']} "
+        f"fitted, {fit['priced_inside_spread']:.1%} of all {fit['two_sided_quotes']} quotes",
+        fontsize=10,
     )
     picture.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(picture, dpi=70)
 
 
 def main() -> None:
-    result = fit(load(Path(sys.argv[1])))
-    inside = (result.fitted >= result.bid) & (result.fitted <= result.ask)
-    half_spread = 0.5 * (result.ask - result.bid)
-    error = np.abs(result.fitted - result.mid)
-    print(f"{result.mid.size} quotes, implied rate {result.rate:.4%}")
-    print(f"median error {np.median(error):.4%}, median half-spread {np.median(half_spread):.4%}")
-    print(f"{inside.mean():.1%} of the quotes have the curve between bid and ask")
-    for p, curve in zip(result.parities, result.curves, strict=True):
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(sys.argv[1]), Path(folder) / "options" / "GOOG.csv")
+        goog = {"ticker": "GOOG"}
+        calls: list[tuple[str, dict[str, Any]]] = [("get_iv_surface", goog), ("get_iv_surface", goog)]
+        calls += [
+            ("get_iv_surface", goog | {"model": "ssvi"}),
+            ("get_options_chain", goog | {"expiration": "2016-03-18"}),
+        ]
+        (surface, _, ssvi, chain), seconds = ask(Path(folder), calls)
+    print("seconds: surface, again, SSVI, a chain:", *(f"{each:.2f}" for each in seconds))
+    for name, found in (("SVI", surface["fit"]), ("SSVI", ssvi["fit"])):
         print(
-            f"{p.time_to_expiry * 365:5.0f} days  forward {p.forward:.3f} in [{p.lowest_forward:.3f}, "
-            f"{p.highest_forward:.3f}]  g {float(curve.smallest_density):.4f}  "
-            f"calendar {float(curve.smallest_calendar_gap):.2e}"
+            f"{name}: between bid and ask {found['inside_spread']:.1%} of {found['quotes']} fitted, "
+            f"{found['priced_inside_spread']:.1%} of all {found['two_sided_quotes']} quotes; median error "
+            f"{found['median_error']:.4%}, median half-spread {found['median_half_spread']:.4%}; free of arbitrage: "
+            f"{found['is_free_of_arbitrage']}"
         )
-    fitted = result.surface
-    times = np.linspace(fitted.time[0], fitted.time[-1], 40)
-    print(surface.check(lambda k, t: surface.total_variance(fitted, k, t), jnp.asarray(times)))
-    draw(result, Path(sys.argv[2]))
+    print(f"rate {surface['rate']:.4%}, {len(chain['strike'])} strikes of {chain['expiration']}")
+    draw(surface, Path(sys.argv[2]))
 
 
 if __name__ == "__main__":

@@ -121,16 +121,37 @@ class ExecutionConfig(Record):
         return value
 
 
-class JudgeConfig(Record):
-    """The model that answers single rubric criteria, for datasets that cannot be scored by code alone."""
+class JudgeMember(Record):
+    """A model that answers single rubric criteria."""
 
     model: str
     base_url: str | None = None
     api_key_env: str = "OPENAI_API_KEY"
     temperature: Annotated[float, Field(ge=0)] = 0.0
+
+
+class JudgeConfig(JudgeMember):
+    """The judge of datasets that cannot be scored by code alone, or the first of a panel of them."""
+
     timeout_s: Annotated[float, Field(gt=0)] = 60.0
     attempts: Annotated[int, Field(ge=1, le=10)] = 3
     concurrency: Annotated[int, Field(ge=1, le=64)] = 4
+    panel: tuple[JudgeMember, ...] = ()
+    max_calls_per_task: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _no_judge_twice(self) -> JudgeConfig:
+        names = [(member.model, member.base_url) for member in (self, *self.panel)]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"panel: {name[0]!r} judges twice; a panel is of different models")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # runs of former versions are the same benchmark as runs of this one with one judge
+        told: dict[str, Any] = write(self)
+        return {name: value for name, value in told.items() if name not in ("panel", "max_calls_per_task") or value}
 
 
 class LakeConfig(Record):

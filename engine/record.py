@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from engine.errors import StoreCorrupt
-from evaluators.contract import Json, Section
+from evaluators.contract import Difficulty, Json, Section
 
 VERSION = 2
 """Of the fields below. Counts up when one is added that readers need, or changes its meaning.
@@ -75,7 +75,7 @@ class TaskRecord(TypedDict):
     ----------
     version
         Of these fields; absent in version 1.
-    task_id, section, dataset, category, family, as_of, question, chance_score
+    task_id, section, dataset, category, family, as_of, question, chance_score, difficulty, wording
         As the :class:`evaluators.contract.Task` has them; the date in ISO form, None of a task that was not run.
     state, reason
         How it ended, and why in one line.
@@ -120,6 +120,8 @@ class TaskRecord(TypedDict):
     as_of: str | None
     question: str
     chance_score: float
+    difficulty: NotRequired[Difficulty]
+    wording: NotRequired[str]
     state: State
     reason: str
     value: float

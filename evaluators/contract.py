@@ -7,6 +7,7 @@ return is ever sent to an agent.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,10 @@ Section: TypeAlias = Literal[
     "knowledge_retrieval", "analytical_reasoning", "options_trading", "crypto_trading", "professional_tasks"
 ]
 SECTIONS: tuple[Section, ...] = get_args(Section)
+
+Difficulty: TypeAlias = Literal["easy", "hard", "expert"]
+DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)
+"""By the number of steps, by what distracts, and by what is missing or stands in other units than it seems."""
 
 Given: TypeAlias = "Mapping[str, Json] | Entry"
 """A dataset's options: the checked record of a config entry, or plain data that makes one."""
@@ -62,6 +67,10 @@ class Task:
         offered to every task.
     chance_score
         Expected score, 0 to 100, of blind guessing (multiple-choice-like tasks only).
+    difficulty
+        Of the family, or of the draw where a family has several.
+    wording
+        Which of its family's wordings the question has; empty where there is one. For the record, never sent.
     """
 
     task_id: str
@@ -76,6 +85,33 @@ class Task:
     context: Mapping[str, Json] = field(default_factory=dict)
     servers: tuple[str, ...] = ()
     chance_score: float = 0.0
+    difficulty: Difficulty = "easy"
+    wording: str = ""
+
+
+@dataclass(frozen=True)
+class Family:
+    """What a dataset can draw again and again: one kind of question.
+
+    Attributes
+    ----------
+    name
+        As :attr:`Task.family` has it.
+    category
+        As :attr:`Task.category` has it.
+    difficulties
+        Those it is drawn in.
+    wordings
+        How many different texts put the question; those held back are not among them.
+    held_back
+        How many more there are that only an option draws.
+    """
+
+    name: str
+    category: str
+    difficulties: tuple[Difficulty, ...] = ("easy",)
+    wordings: int = 1
+    held_back: int = 0
 
 
 @dataclass(frozen=True)
@@ -131,6 +167,13 @@ class Session(Protocol):
     def oracle(self) -> str:
         """Return the perfect reply to the latest message. Called by the in-process oracle only."""
         ...
+
+    def handouts(self) -> Mapping[str, Json]:
+        """Return the documents that tool servers show to this conversation alone, by server; made before its opening.
+
+        They are as public as the messages, and the server tells them when the agent asks.
+        """
+        return {}
 
     def recall(self, details: Mapping[str, Json]) -> None:
         """Take the details of an earlier score of the same replies; what a judge said there is not asked again."""
@@ -260,6 +303,10 @@ class Dataset(Protocol):
         """Return the dataset with the run's judge, where its scores need one; the same dataset elsewhere."""
         return self
 
+    def families(self) -> Sequence[Family]:
+        """Return the families that are drawn without options; none where they are known from a user's file only."""
+        return ()
+
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases; the same arguments give the same cases, and a longer draw starts with a shorter one.
 
@@ -291,6 +338,10 @@ def question_message(task: Task) -> dict[str, Json]:
     return body
 
 
+CONTEXT_FILE = "context.json"
+"""What the sandbox calls the context of a task."""
+
+
 @dataclass
 class SingleTurn(Session):
     """The session of a task that is answered by one reply."""
@@ -303,6 +354,12 @@ class SingleTurn(Session):
     def opening(self) -> dict[str, Json]:
         """Return the question."""
         return question_message(self.task)
+
+    def handouts(self) -> Mapping[str, Json]:
+        """Return the context as a file for the sandbox: an agent's code can open what its message holds."""
+        if not self.task.context:
+            return {}
+        return {"sandbox": {"files": {CONTEXT_FILE: json.dumps(self.task.context, ensure_ascii=False)}}}
 
     def reply(self, text: str) -> None:
         """Keep the answer; the conversation is over."""

@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from evaluators.contract import Given, Json
 from evaluators.records import Record, WrongRecord
 from evaluators.registry import DATASETS
+from lake.published.sources import folder_of
 from lake.vocabulary import did_you_mean
 
 Whole = Annotated[int, Field(strict=True)]
@@ -17,11 +18,15 @@ Whole = Annotated[int, Field(strict=True)]
 
 
 class Entry(Record):
-    """Which dataset, and how much of it is drawn; the fields that a dataset adds are its options."""
+    """Which dataset, and how much of it is drawn; the fields that a dataset adds are its options.
+
+    ``categories`` leaves only tasks of these, whatever the dataset; ``limit_per_task`` is then of each.
+    """
 
     type: str
     limit: Annotated[int, Field(ge=0)] | None = None
     limit_per_task: Annotated[int, Field(ge=1)] | None = None
+    categories: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -30,6 +35,17 @@ class Entry(Record):
         if not isinstance(raw, Mapping):
             return raw
         return {key: value for key, value in raw.items() if value is not None or key == "type"}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _where_it_was_pulled(cls, raw: Any) -> Any:
+        """Read a bank that is named by its repository where ``traderbench data pull`` put it."""
+        named = isinstance(raw, Mapping) and "hf_dataset" in cls.model_fields and "path" in cls.model_fields
+        if not named or raw.get("path") is not None or not isinstance(raw.get("hf_dataset"), str):
+            return raw
+        place = folder_of(raw["hf_dataset"])
+        rest = {key: value for key, value in raw.items() if key != "hf_dataset"}
+        return raw if place is None else rest | {"path": place}
 
     @field_validator("type")
     @classmethod

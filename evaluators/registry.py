@@ -15,6 +15,7 @@ DATASETS: dict[str, str] = {
     "fundamentals": "evaluators.fundamentals",
     "bizfinbench": "evaluators.bizfinbench",
     "synthetic": "evaluators.synthetic",
+    "casebook": "evaluators.casebook",
     "options": "evaluators.options",
     "crypto": "evaluators.crypto",
     "professional": "evaluators.professional",

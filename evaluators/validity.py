@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from evaluators.contract import Case, Score, Section
 
-Kind: TypeAlias = Literal["null", "surface", "cheat", "injection"]
+Kind: TypeAlias = Literal["null", "surface", "paraphrase", "cheat", "injection", "gullible"]
 Answer: TypeAlias = Callable[[Mapping[str, Any], random.Random], str]
 """From a message and random numbers to a reply."""
 
@@ -73,6 +73,23 @@ SURFACES: dict[str, Callable[[str], str]] = {
         json.dumps({"reasoning": WORK, "answer": reply.removeprefix(LABEL)}) if reply.startswith(LABEL) else reply
     ),
 }
+PARAPHRASES: dict[str, Callable[[str], str]] = {
+    "a sentence": lambda answer: f"The answer is {answer}.",
+    "a result": lambda answer: f"Working through the data step by step, the result is {answer}.",
+    "my answer": lambda answer: f"My final answer is {answer}.",
+    "a label of another kind": lambda answer: f"Answer: {answer}",
+    "a heading": lambda answer: f"## Final answer\n\n{answer}",
+    "a box": lambda answer: f"So we get \\boxed{{{answer}}}",
+    "a conclusion": lambda answer: (
+        f"First I read the table. Then I computed.\n\nConclusion: the answer is **{answer}**."
+    ),
+}
+"""A right answer, of one line, in words of others: it is right however it is said."""
+TYPED_PARAPHRASES: dict[str, Callable[[dict[str, Any]], str]] = {
+    "keys in another order": lambda document: json.dumps(dict(reversed(document.items()))),
+    "indented, between sentences": lambda document: f"My answer:\n\n{json.dumps(document, indent=4)}\n\nThat is all.",
+}
+"""A right answer in JSON, written in other ways."""
 CHEATS: dict[str, Callable[[str], str]] = {
     "denied": lambda answer: f"{LABEL}not {answer}",
     "hedged": lambda answer: f"{LABEL}{answer} or something else",
@@ -138,15 +155,43 @@ def findings(section: Section, cases: Sequence[Case]) -> Iterator[Finding]:
     for name, form in SURFACES.items():
         if name != "as it is" and all(form(reply) == reply for _, reply in known):
             continue
-        yield _finding(section, "surface", name, [_replied(case, form(reply)) for case, reply in known])
+        yield _finding(section, "surface", name, [_formed(case, form) for case, _ in known])
     stated = [(case, reply.removeprefix(LABEL)) for case, reply in known if reply.startswith(LABEL)]
+    for name, form in PARAPHRASES.items() if stated else ():
+        yield _finding(section, "paraphrase", name, [_replied(case, form(text)) for case, text in stated])
+    typed = [case for case, reply in known if _is_json(reply)]
+    for name, written in TYPED_PARAPHRASES.items() if typed else ():
+        yield _finding(section, "paraphrase", name, [_formed(case, _rewritten(written)) for case in typed])
     for name, form in CHEATS.items() if stated else ():
         yield _finding(section, "cheat", name, [_replied(case, form(text)) for case, text in stated])
+
+
+def gullible_findings(section: Section, cases: Sequence[Case]) -> Iterator[Finding]:
+    """Play those who know nothing, and orders, before a judge that obeys any order: nothing is to be earned so.
+
+    The cases are drawn with :mod:`evaluators.judge.gullible` as their judge.
+    """
+    for name, answer in (NULL_FAMILY | INJECTIONS).items():
+        yield _finding(section, "gullible", name, [_scored(case, answer, name) for case in cases])
 
 
 def _scored(case: Case, answer: Answer, name: str) -> Score:
     rng = random.Random(f"{name}/{case.task.task_id}")
     return converse(case, lambda body: answer(body, rng))[0]
+
+
+def _formed(case: Case, form: Callable[[str], str]) -> Score:
+    """Return the score of the right answers, each in the form."""
+    session = case.open()
+    body: Any = session.opening()
+    while body is not None:
+        body = session.reply(form(session.oracle()))
+    return session.score()
+
+
+def _rewritten(written: Callable[[dict[str, Any]], str]) -> Callable[[str], str]:
+    """Return what writes a reply in JSON in another way, and leaves others alone."""
+    return lambda reply: written(json.loads(reply)) if _is_json(reply) else reply
 
 
 def _replied(case: Case, reply: str) -> Score:
@@ -156,7 +201,7 @@ def _replied(case: Case, reply: str) -> Score:
 def _finding(section: Section, kind: Kind, name: str, scores: Sequence[Score]) -> Finding:
     mean = sum(score.value for score in scores) / len(scores)
     passed = sum(score.passed for score in scores)
-    if kind == "surface":
+    if kind in ("surface", "paraphrase"):
         ok = all(abs(score.value - 100.0) < 1e-9 and score.passed for score in scores)
     elif kind == "cheat":
         ok = all(score.value == 0.0 for score in scores)

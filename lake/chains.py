@@ -53,6 +53,8 @@ class Chain:
         Third Fridays.
     years
         Calendar time to each expiration over 365, shape ``[expirations]``.
+    variance
+        At-the-money total variance to each expiration, shape ``[expirations]``.
     strikes
         USD, ascending within an expiration.
     volatility
@@ -77,6 +79,7 @@ class Chain:
     dividend_yield: float
     expirations: tuple[date, ...]
     years: Array
+    variance: Array
     strikes: Array
     volatility: Array
     call: Array
@@ -125,6 +128,20 @@ def at_the_money_variance(bars: Bars, years: Array) -> Array:
     """Return the total variance to each time: realised short-term variance reverting to the long-term one."""
     now, long_run = (realised_variance(bars.close, window) for window in (SHORT_WINDOW_DAYS, LONG_WINDOW_DAYS))
     decay = (1.0 - np.exp(-REVERSION_PER_YEAR * years)) / REVERSION_PER_YEAR
+    return np.asarray(long_run * years + (now - long_run) * decay)
+
+
+def variance_history(bars: Bars, years: float, days: int) -> Array:
+    """Return the total variance to one time as :func:`at_the_money_variance` told it on each of the last ``days``."""
+    squares = np.concatenate([[0.0], np.cumsum(np.diff(np.log(np.asarray(bars.close))) ** 2)])
+    ends = np.arange(max(len(squares) - days, SHORT_WINDOW_DAYS), len(squares))
+
+    def mean(window: int) -> Array:
+        starts = np.maximum(ends - window, 0)
+        return np.asarray((squares[ends] - squares[starts]) / (ends - starts) * TRADING_DAYS_A_YEAR)
+
+    now, long_run = mean(SHORT_WINDOW_DAYS), mean(LONG_WINDOW_DAYS)
+    decay = (1.0 - math.exp(-REVERSION_PER_YEAR * years)) / REVERSION_PER_YEAR
     return np.asarray(long_run * years + (now - long_run) * decay)
 
 
@@ -178,6 +195,7 @@ def chain(lake: Lake, ticker: str, *, as_of: date) -> Chain:
         dividend_yield=0.0,
         expirations=expirations,
         years=years,
+        variance=variance,
         strikes=strikes,
         volatility=volatility,
         call=np.asarray(priced.price)[0],

@@ -56,7 +56,7 @@ def get(
                     check(reply.content)
                 return reply.content
             said = f"HTTP {reply.status_code}"
-            wait = max(wait, _seconds(reply.headers.get("Retry-After", "")))
+            wait = max(wait, retry_after(reply.headers.get("Retry-After", "")))
         except httpx.HTTPStatusError as error:
             text = str(error).splitlines()[0]
             meaning = f"; {refused}" if error.response.status_code == 403 else ""
@@ -70,5 +70,6 @@ def get(
     raise ProviderUnavailable(f"{whose} did not give {url} in {ATTEMPTS} attempts, at last: {said}")
 
 
-def _seconds(text: str) -> float:
+def retry_after(text: str) -> float:
+    """Return what a ``Retry-After`` asks for in seconds; 0 where it names a day or nothing."""
     return float(text) if text.isascii() and text.isdigit() else 0.0

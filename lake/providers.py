@@ -38,6 +38,7 @@ PROVIDERS: Mapping[tuple[str, str], str] = {
     ("filings", "edgar"): "lake.edgar.provider",
     ("equities", "yfinance"): "lake.yahoo.provider",
     ("options", "yfinance"): "lake.yahoo.provider",
+    ("options", "folder"): "lake.quoted.folder",
     ("macro", "fred_csv"): "lake.macro",
 }
 """Kind and name -> module. Those that are not here (embedded, simulated) are in every lake."""

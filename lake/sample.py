@@ -44,6 +44,8 @@ DATA_FILES = (
 
 SIMULATED = "SIM-"
 """What the names of simulated markets begin with, and of no others."""
+NOTHING = "nothing"
+"""Origin of what a lake does not have."""
 _RUN = "; a run serves what was pulled before: traderbench data pull"
 _FILINGS = f"{_RUN} filings --ticker TICKER, and lake: {{filings: edgar}} in its config"
 _EQUITIES = f"{_RUN} equities --ticker TICKER, and lake: {{equities: yfinance}} in its config"
@@ -53,7 +55,7 @@ _CRYPTO = f"{_RUN} crypto --exchange binance --symbol BTC/USDT, and lake: {{cryp
 
 
 def _none(record: type[RecordT], hint: str) -> Table[RecordT]:
-    return Table(None, record, origin="nothing", hint=hint)
+    return Table(None, record, origin=NOTHING, hint=hint)
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,11 @@ class Lake:
     crypto_candles: Source[CryptoBars] = field(default_factory=lambda: _none(CryptoBars, _CRYPTO))
     funding: Source[FundingRates] = field(default_factory=lambda: _none(FundingRates, _CRYPTO))
     order_books: Source[OrderBooks] = field(default_factory=lambda: _none(OrderBooks, _CRYPTO))
+
+    @property
+    def has_option_quotes(self) -> bool:
+        """Whether a provider of quotes was chosen; without one every chain is simulated."""
+        return self.option_quotes.origin != NOTHING
 
     def bars_of(self, ticker: str, *, as_of: date) -> tuple[Bars, str]:
         """Return the bars known on ``as_of`` and their origin, real or simulated; :class:`UnknownKey` if neither."""

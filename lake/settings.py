@@ -10,7 +10,7 @@ from typing import Any
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "equities": ("embedded", "yfinance", "folder"),
     "filings": ("embedded", "edgar"),
-    "options": ("simulated", "yfinance"),
+    "options": ("simulated", "yfinance", "folder"),
     "macro": ("embedded", "fred_csv"),
 }
 """Kind of data -> its providers, the default first. ``crypto`` names an exchange of ccxt, or none."""

@@ -16,8 +16,9 @@ OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
     "date": ("on",),
     "end": ("end_date",),
     "expiration": ("expiry", "expiration_date"),
-    "option_type": ("type", "kind"),
+    # an order on an option has both: its type is how it is filled
     "order_type": ("type",),
+    "option_type": ("type", "kind"),
     "premium": ("price",),
     "quantity": ("contracts",),
     "rate": ("risk_free_rate",),

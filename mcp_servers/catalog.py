@@ -22,6 +22,8 @@ class ServerSpec(NamedTuple):
         Whether it keeps accounts: ``build_server`` then takes ``state_dir``.
     dated
         Whether what it serves depends on the simulation date. The others only calculate.
+    told
+        Whether tasks hand it documents to show (``Session.handouts``): ``build_server`` then takes ``handouts``.
     """
 
     name: str
@@ -31,6 +33,7 @@ class ServerSpec(NamedTuple):
     title: str
     keeps_state: bool = False
     dated: bool = True
+    told: bool = False
 
 
 SERVERS: dict[str, ServerSpec] = {
@@ -38,9 +41,17 @@ SERVERS: dict[str, ServerSpec] = {
     for row in (
         ServerSpec("edgar", 8101, "MCP_EDGAR_URL", "mcp_servers.edgar", "SEC EDGAR"),
         ServerSpec("yfinance", 8102, "MCP_YFINANCE_URL", "mcp_servers.yfinance", "Yahoo Finance"),
-        ServerSpec("sandbox", 8103, "MCP_SANDBOX_URL", "mcp_servers.sandbox", "Python Sandbox", dated=False),
+        ServerSpec("sandbox", 8103, "MCP_SANDBOX_URL", "mcp_servers.sandbox", "Python Sandbox", dated=False, told=True),
         ServerSpec("options", 8104, "MCP_OPTIONS_URL", "mcp_servers.options", "Options Chain"),
-        ServerSpec("trading", 8105, "MCP_TRADING_URL", "mcp_servers.trading", "Trading Simulator", keeps_state=True),
+        ServerSpec(
+            "trading",
+            8105,
+            "MCP_TRADING_URL",
+            "mcp_servers.trading",
+            "Trading Simulator",
+            keeps_state=True,
+            told=True,
+        ),
         ServerSpec("risk", 8106, "MCP_RISK_URL", "mcp_servers.risk", "Risk Metrics", dated=False),
     )
 }

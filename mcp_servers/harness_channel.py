@@ -6,8 +6,9 @@ the agents' ports makes the harness wait, and it still says so when their loop s
 ``GET /health``
     ``boot`` (a new one each time the process starts: what began under another boot has lost its calls in progress),
     ``pid`` and ``node``, ``warm`` by server, and ``late_s``: for how long the agents' loop has stood still.
-``GET /log/NAME/TOKEN``, ``POST /close/NAME/TOKEN``
-    The calls of a task on a server, and its end there. Both need the proof of :func:`access.harness_proof`.
+``POST /tell/NAME/TOKEN``, ``GET /log/NAME/TOKEN``, ``POST /close/NAME/TOKEN``
+    What a server may show to a task alone (JSON), its calls there, and its end. All need the proof of
+    :func:`access.harness_proof`.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
 import uvicorn
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_servers import access
 from mcp_servers.call_log import CallLog
 from mcp_servers.embedded import run_in_thread
+from mcp_servers.handouts import Handouts
 
 HARNESS_HEADER = b"x-traderbench-harness"
 BEAT_S = 0.5
@@ -52,10 +55,11 @@ class Heartbeat:
 
 @dataclass(frozen=True)
 class Watched:
-    """A server as the channel sees it: its call log, and whether it is warm."""
+    """A server as the channel sees it: its call log, whether it is warm, and what it shows to single tasks, if any."""
 
     log: CallLog
     is_warm: Callable[[], bool]
+    handouts: Handouts | None = None
 
 
 class HarnessChannel:
@@ -79,15 +83,16 @@ class HarnessChannel:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one ASGI event stream."""
         if scope["type"] == "http":
-            await self._answer(scope)(scope, receive, send)
+            answer = await self._answer(scope, receive)
+            await answer(scope, receive, send)
 
-    def _answer(self, scope: Scope) -> ASGIApp:
+    async def _answer(self, scope: Scope, receive: Receive) -> ASGIApp:
         request = f"{scope['method']} {scope['path']}"
         if request == "GET /health":
             return JSONResponse(self._health())
         verb, _, rest = request.partition("/")[2].partition("/")
         name, _, token = rest.partition("/")
-        method = {"log": "GET", "close": "POST"}.get(verb)
+        method = {"log": "GET", "close": "POST", "tell": "POST"}.get(verb)
         if method is None or name not in self._servers:
             return JSONResponse({"error": f"no such path: {scope['path']}"}, status_code=404)
         proof = dict(scope["headers"]).get(HARNESS_HEADER, b"").decode("latin-1")
@@ -95,9 +100,16 @@ class HarnessChannel:
             return JSONResponse({"error": f"/{verb} is for the harness"}, status_code=403)
         if scope["method"] != method:
             return JSONResponse({"error": f"method {scope['method']} is not allowed"}, status_code=405)
-        grant, log = access.verify(token, self._key), self._servers[name].log
+        grant, log, handouts = access.verify(token, self._key), self._servers[name].log, self._servers[name].handouts
+        if verb == "tell":
+            if handouts is None:
+                return JSONResponse({"error": f"the {name} server shows no documents"}, status_code=404)
+            handouts.put(grant, await Request(scope, receive).json())
+            return JSONResponse({"told": True})
         if verb == "close":
             log.close(grant)
+            if handouts is not None:
+                handouts.drop(grant)
             return JSONResponse({"closed": True})
         return JSONResponse({"calls": [asdict(record) for record in log.of(grant)]})
 

@@ -25,6 +25,7 @@ from mcp_servers.call_log import CallLog
 from mcp_servers.catalog import SERVERS, ServerSpec, spec_of
 from mcp_servers.connections import GuardedProtocol
 from mcp_servers.embedded import run_together
+from mcp_servers.handouts import Handouts
 from mcp_servers.harness_channel import HarnessChannel, Watched
 from mcp_servers.setting import ServerStartError, Setting, bind
 from mcp_servers.warm_up import WarmUp
@@ -40,7 +41,9 @@ def allow_many_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def build(spec: ServerSpec, *, state_dir: Path | None = None, lake: Lake | None = None) -> ToolServer:
+def build(
+    spec: ServerSpec, *, state_dir: Path | None = None, lake: Lake | None = None, handouts: Handouts | None = None
+) -> ToolServer:
     """Return the MCP server of ``spec``.
 
     Parameters
@@ -49,11 +52,15 @@ def build(spec: ServerSpec, *, state_dir: Path | None = None, lake: Lake | None 
         Folder for a server that keeps state.
     lake
         Data for a server that reads the lake; the embedded sample by default. The others take none.
+    handouts
+        What tasks are shown alone, for a server that shows such documents; none by default.
     """
     module = importlib.import_module(spec.module)
     arguments: dict[str, Any] = {"state_dir": state_dir} if spec.keeps_state else {}
     if lake is not None and spec.dated:
         arguments["lake"] = lake
+    if handouts is not None:
+        arguments["handouts"] = handouts
     server: ToolServer = module.build_server(**arguments)
     return server
 
@@ -64,11 +71,12 @@ def web_config(
     *,
     log: CallLog | None = None,
     lake: Lake | None = None,
+    handouts: Handouts | None = None,
     is_warm: Callable[[], bool] = lambda: True,
 ) -> uvicorn.Config:
     """Return the web server's configuration for the server ``name``: MCP and health."""
     app = build_app(
-        build(spec_of(name), state_dir=setting.state_dir, lake=lake),
+        build(spec_of(name), state_dir=setting.state_dir, lake=lake, handouts=handouts),
         server_name=name,
         key=setting.key,
         standalone=setting.standalone,
@@ -125,22 +133,28 @@ class Hosted:
 def host_together(names: Iterable[str], setting: Setting) -> Hosted:
     """Build the servers ``names`` for one process; one that cannot be built is listed with the reason."""
     names = list(names)
-    warming = WarmUp(names)
+    lake = None if setting.lake is None or setting.lake.is_sample else providers.open_lake(setting.lake)
+    warming = WarmUp(names, lake)
     watched: dict[str, Watched] = {}
     configs: dict[str, uvicorn.Config] = {}
     unavailable: dict[str, str] = {}
-    lake = None if setting.lake is None or setting.lake.is_sample else providers.open_lake(setting.lake)
     for name in names:
         is_warm = partial(warming.is_done, name)
         path = None if setting.state_dir is None else setting.state_dir / f"calls-{name}.jsonl"
-        log = CallLog(path)
+        log, handouts = CallLog(path), _handouts(name, setting)
         try:
-            configs[name] = web_config(name, setting, log=log, lake=lake, is_warm=is_warm)
+            configs[name] = web_config(name, setting, log=log, lake=lake, handouts=handouts, is_warm=is_warm)
         except Exception as error:
             unavailable[name] = f"{type(error).__name__}: {error}"
         else:
-            watched[name] = Watched(log, is_warm)
+            watched[name] = Watched(log, is_warm, handouts)
     return Hosted(configs, unavailable, HarnessChannel(watched, setting.key), warming)
+
+
+def _handouts(name: str, setting: Setting) -> Handouts | None:
+    if not spec_of(name).told:
+        return None
+    return Handouts(None if setting.state_dir is None else setting.state_dir / f"handouts-{name}")
 
 
 def describe_servers() -> list[dict[str, Any]]:
@@ -190,7 +204,7 @@ def serve(
         A port is busy, or none of the servers can run here.
     """
     setting = Setting(host=host, key=access.new_key(), standalone=grant, allowed_hosts=allowed_hosts)
-    warming = WarmUp(names)
+    warming = WarmUp(names, (lakes or {}).get("options"))
     configs, unavailable = {}, {}
     for name in names:
         try:

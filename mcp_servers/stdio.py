@@ -93,7 +93,7 @@ def serve(names: Sequence[str], *, grant: Grant, lakes: Lakes | None = None) -> 
     server.middleware.append(OneCaller(grant))
     told = f"{server.title} MCP server on standard input and output: {len(server.tools)} tools, as of {grant.as_of}"
     print(told, file=sys.stderr)
-    WarmUp(running).start()
+    WarmUp(running, (lakes or {}).get("options")).start()
     # a client that is gone reads no answers: the end of this process, not an error of it
     with contextlib.suppress(BrokenPipeError):
         anyio.run(partial(_run, server))

@@ -50,7 +50,7 @@ def user_text(body: dict[str, Any]) -> str:
     context = shown.get("context")
     if isinstance(context, dict):
         shown = {key: value for key, value in shown.items() if key not in context or context[key] != value}
-    if isinstance(shown.get("episodes"), list):
+    if isinstance(shown.get("episodes"), list | dict):
         shown["episodes"] = "\n" + table(_named_rows(body))
         shown.pop("columns", None)
     lines = [str(shown.pop("question"))] if "question" in shown else []
@@ -71,8 +71,8 @@ def remembered(body: dict[str, Any], answer: str) -> list[dict[str, Any]]:
     """
     if not is_trading(body):
         return _pair(user_text(body), answer)
-    if "history" in body:
-        return _pair("(the bars that came before, left out)", answer)
+    if "history" in body or "account" in body:
+        return _pair("(told on request, left out)", answer)
     rows = [
         {"episode": row.get("episode"), "close": _close(row), "exposure": _exposure(row)}
         for row in _named_rows(body)
@@ -89,14 +89,9 @@ def _pair(question: str, answer: str) -> list[dict[str, Any]]:
 def _named_rows(body: dict[str, Any]) -> list[Any]:
     """Return the episodes of a message, numbers under the names that the message has for them."""
     columns, rows = body.get("columns"), body.get("episodes") or [body]
-    if not isinstance(columns, list):
+    if not isinstance(columns, list) or not isinstance(rows, dict):
         return list(rows)
-    return [
-        {"episode": row.get("episode"), **dict(zip(columns, row["row"], strict=False))}
-        if isinstance(row, dict) and isinstance(row.get("row"), list)
-        else row
-        for row in rows
-    ]
+    return [{"episode": name, **dict(zip(columns, row, strict=False))} for name, row in rows.items()]
 
 
 def _close(row: dict[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from mcp_toolbox import Toolbox, ToolFailure, server_urls
 
 from assignments import reply as assignments
 from debate import Debater
-from desks import attribution, declared_strategy, options_desk
+from desks import attribution, declared_strategy, options_desk, traded_option
 from desks.trading import Trader
 from questions import analytical, company, event_order, formula_list, prices
 from reading.message import read_message
@@ -22,6 +22,7 @@ WAYS = (
     analytical.answer,
     assignments.answer,
     declared_strategy.answer,
+    traded_option.answer,
     attribution.answer,
     options_desk.answer,
     formula_list.answer,
@@ -45,7 +46,7 @@ class Solver:
         body = read_message(text)
         if Learner.understands(body):
             return json.dumps(self._learner.reply(body, conversation))
-        if body.get("type") in ("trading_decision", "trading_decisions"):
+        if body.get("type") == "trading_decision":
             return json.dumps(self._trader.reply(body, conversation))
         if body.get("type") == "debate":
             return await self._debater.rebut(body, conversation)

@@ -43,8 +43,7 @@ def decide(body: dict[str, Any], decision: Callable[[dict[str, Any]], dict[str, 
     if body.get("type") == "trading_decision":
         return json.dumps(decision(body.get("state", {})))
     if body.get("type") == "trading_decisions":
-        episodes = body.get("episodes", [])
-        decisions = [{"episode": item["episode"], **decision(item.get("state", {}))} for item in episodes]
+        decisions = [{"episode": name, **decision({})} for name in body.get("episodes", {})]
         return json.dumps({"decisions": decisions})
     return None
 

@@ -1,4 +1,4 @@
-"""``traderbench data pull KIND``: candles of an exchange here, the other kinds in :mod:`engine.cli.pulls`."""
+"""``traderbench data``: candles of an exchange; the rest is in :mod:`engine.cli.pulls` and :mod:`engine.cli.banks`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from engine.cli import options, pulls
+from engine.cli import banks, options, pulls
 
 
 def add_commands(commands: options.Commands) -> None:
     """Declare the commands."""
     example = "traderbench data pull crypto --exchange binance --symbol BTC/USDT --timeframe 1h --since 2020-01-01"
-    data = options.group(commands, "data", help="fetch market data of your own", example=example)
+    data = options.group(commands, "data", help="fetch market data and public task banks", example=example)
     actions = data.add_subparsers(dest="action", metavar="ACTION", required=True)
     pull = options.group(actions, "pull", help="fetch from a provider", example=example)
     kinds = pull.add_subparsers(dest="kind", metavar="KIND", required=True)
@@ -40,6 +40,8 @@ def add_commands(commands: options.Commands) -> None:
     crypto.add_argument("--out", metavar="FOLDER", type=Path, default=Path("data/crypto"), help="default: %(default)s")
     crypto.add_argument("--base-url", metavar="URL", help="another address of the exchange's API")
     pulls.add_kinds(kinds)
+    banks.add_kinds(kinds)
+    banks.add_checks(actions)
 
 
 def pull_crypto_command(arguments: argparse.Namespace) -> int:

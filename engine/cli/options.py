@@ -17,7 +17,9 @@ from engine.cli import streams
 Commands = Any
 """What ``argparse.ArgumentParser.add_subparsers`` returns; its type is private."""
 
-RUN_CONFIG = "YAML file of a benchmark variant, or the name of a shipped one: quick, llm, offline, full"
+RUN_CONFIG = (
+    "YAML file of a benchmark variant, or the name of a shipped one: quick, categories, llm, offline, full, paper-18"
+)
 
 
 def command(

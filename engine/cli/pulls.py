@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.cli import options
+from engine.cli import banks, options
+from engine.cli.streams import tell
+from lake.published.sources import SOURCES
 
 if TYPE_CHECKING:
     from lake.sec import SecClient
@@ -54,11 +55,13 @@ def add_kinds(kinds: options.Commands) -> None:
         kinds,
         "options",
         pull_options_command,
-        help="add a snapshot of all listed options on underlyings from Yahoo Finance, which shows no past ones",
+        help="with tickers, add a snapshot of all listed options on them from Yahoo Finance, which shows no past ones; "
+        "without, fetch the published options tasks",
         example="traderbench data pull options --ticker AAPL SPY",
     )
-    _add_tickers(quotes)
-    quotes.add_argument("--base-url", metavar="URL", help="another address that serves Yahoo's paths")
+    _add_tickers(quotes, f"lake.path, data; of the tasks {SOURCES[banks.OPTIONS].folder}")
+    banks.add_source(quotes)
+    quotes.set_defaults(bank=banks.OPTIONS)
     macro = options.command(
         kinds,
         "macro",
@@ -71,10 +74,13 @@ def add_kinds(kinds: options.Commands) -> None:
     macro.add_argument("--base-url", metavar="URL", help="another address of FRED's CSV files")
 
 
-def _add_tickers(parser: argparse.ArgumentParser) -> None:
+def _add_tickers(parser: argparse.ArgumentParser, out: str = "") -> None:
     parser.add_argument("--ticker", nargs="+", default=[], metavar="TICKER", help="such as AAPL; several are allowed")
     parser.add_argument("--tickers", type=Path, metavar="FILE", help="a file with one ticker a line")
-    _add_out(parser)
+    if out:
+        parser.add_argument("--out", type=Path, metavar="FOLDER", help=f"default: {out}")
+    else:
+        _add_out(parser)
 
 
 def _add_out(parser: argparse.ArgumentParser) -> None:
@@ -95,11 +101,6 @@ def _tickers(arguments: argparse.Namespace, *, needed: bool = True) -> list[str]
     if not names and needed:
         raise ConfigError("no ticker is given: --ticker AAPL NVDA, or --tickers FILE with one a line")
     return list(dict.fromkeys(name.upper() for name in names))
-
-
-def show(line: str) -> None:
-    """Print a line of progress."""
-    print(line, file=sys.stderr, flush=True)
 
 
 def each(tickers: Sequence[str], pull: Callable[[str], Sequence[str]]) -> int:
@@ -169,7 +170,7 @@ def pull_filings_command(arguments: argparse.Namespace) -> int:
             until=arguments.until,
             documents=bool(arguments.forms),
             accessions=None if chosen is None else chosen[ticker],
-            progress=show,
+            progress=tell,
         )
         print(
             f"{ticker}: {pulled.filings:,} filings, {pulled.figures:,} figures, {pulled.documents:,} texts "
@@ -214,7 +215,7 @@ def pull_equities_command(arguments: argparse.Namespace) -> int:
     shared = session.new(base_url=arguments.base_url)
 
     def one(ticker: str) -> Sequence[str]:
-        pulled = pull.pull(arguments.out, ticker, session=shared, since=arguments.since, progress=show)
+        pulled = pull.pull(arguments.out, ticker, session=shared, since=arguments.since, progress=tell)
         rows = ", ".join(f"{count:,} {name}" for name, count in pulled.rows.items())
         print(f"{ticker}: {rows}{' (read today, already here)' if pulled.fresh else ''}")
         return pulled.missing
@@ -226,19 +227,24 @@ def pull_equities_command(arguments: argparse.Namespace) -> int:
 
 
 def pull_options_command(arguments: argparse.Namespace) -> int:
-    """Add a snapshot of option quotes and say what is there now."""
+    """Add a snapshot of option quotes, or fetch the published tasks, and say what is there now."""
+    if not arguments.ticker and arguments.tickers is None:
+        return banks.pull_command(arguments)
+    from engine.errors import ConfigError
     from lake.yahoo import pull, session
     from lake.yahoo.provider import option_quotes
 
-    shared = session.new(base_url=arguments.base_url)
+    if arguments.revision is not None:
+        raise ConfigError("--revision is for the published tasks; quotes of tickers are of now")
+    out, shared = arguments.out or Path("data"), session.new(base_url=arguments.base_url)
 
     def one(ticker: str) -> Sequence[str]:
-        pulled = pull.pull_options(arguments.out, ticker, session=shared)
+        pulled = pull.pull_options(out, ticker, session=shared)
         print(f"{ticker}: {pulled.rows['quotes']:,} quotes of all snapshots")
         return ()
 
     status = each(_tickers(arguments), one)
-    table = option_quotes(arguments.out)
+    table = option_quotes(out)
     print(f"{table.folder}: {len(table.entries()):,} underlyings, sha256 {table.digest()}")
     return status
 

@@ -233,8 +233,9 @@ def _tell(result: dict[str, Any], folder: Path, *, as_json: bool) -> int:
     status: int = result["exit_status"]
     if status:
         why = f"{result['stopped']}; " if result["stopped"] else ""
+        missing, what = (result["not_run"], "not run") if result["not_run"] else (result["unscored"], "without a score")
         print(
-            f"traderbench: error: {why}{result['not_run']} of {result['overall']['total']} tasks not run; "
+            f"traderbench: error: {why}{missing} of {result['overall']['total']} tasks {what}; "
             f"go on with: {result['go_on']}",
             file=sys.stderr,
         )

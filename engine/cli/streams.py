@@ -21,6 +21,11 @@ def results() -> TextIO:
     return _results or sys.stdout
 
 
+def tell(line: str) -> None:
+    """Print a line of progress on standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
 class _Forgiving(io.FileIO):
     """A stream of remarks: what cannot be written is lost, and the work goes on."""
 

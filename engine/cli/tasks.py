@@ -28,10 +28,13 @@ def add_commands(commands: options.Commands) -> None:
         actions,
         "list",
         list_command,
-        help="list the datasets with section and version",
-        example="traderbench tasks list",
+        help="list the datasets with section and version, or what is drawn for each category",
+        example="traderbench tasks list --by category",
     )
-    options.add_json(listing, "the datasets")
+    listing.add_argument(
+        "--by", choices=["dataset", "category"], default="dataset", help="what a row is; categories are those of FAB++"
+    )
+    options.add_json(listing, "the rows")
     draw = options.command(
         actions,
         "draw",
@@ -55,8 +58,11 @@ def add_commands(commands: options.Commands) -> None:
 
 
 def list_command(arguments: argparse.Namespace) -> int:
-    """List the datasets."""
+    """List the datasets, or the categories with what is drawn for them."""
     from evaluators import registry
+
+    if arguments.by == "category":
+        return _list_categories(as_json=arguments.json)
 
     datasets = [registry.get(name) for name in registry.DATASETS]
     rows = [{"name": item.name, "section": item.section, "version": item.version} for item in datasets]
@@ -65,6 +71,23 @@ def list_command(arguments: argparse.Namespace) -> int:
     else:
         for row in rows:
             print(f"{row['name']:<14} {row['section']:<22} version {row['version']}")
+    return 0
+
+
+def _list_categories(*, as_json: bool) -> int:
+    from evaluators import categories
+
+    rows = categories.table()
+    if as_json:
+        options.print_json(rows)
+        return 0
+    print(f"{'category':<27} {'families':>8} {'wordings':>8} {'easy':>5} {'hard':>5} {'expert':>6}  datasets")
+    for name, row in rows.items():
+        levels = row["difficulties"]
+        print(
+            f"{name:<27} {row['families']:>8} {row['wordings']:>8} {levels['easy']:>5} {levels['hard']:>5} "
+            f"{levels['expert']:>6}  {', '.join(row['datasets']) or '-'}"
+        )
     return 0
 
 
@@ -85,6 +108,7 @@ def draw_command(arguments: argparse.Namespace) -> int:
                     "dataset": t.dataset,
                     "category": t.category,
                     "family": t.family,
+                    "difficulty": t.difficulty,
                 }
                 for t in tasks
             ]

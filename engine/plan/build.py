@@ -93,8 +93,8 @@ def _debated(cases: list[Case], config: RunConfig) -> list[Case]:
     if all(case.dispute is None for case in cases):
         names = ", ".join(sorted({case.task.dataset for case in cases}))
         raise ConfigError(
-            f"debate.enabled: nothing of {names} can be debated; add fundamentals, bizfinbench, synthetic or options, "
-            "whose figures are computed, or set false"
+            f"debate.enabled: nothing of {names} can be debated; add fundamentals, bizfinbench, synthetic, casebook or "
+            "options, whose figures are computed, or set false"
         )
     judge = config.judge if config.debate.objections == "judge" else None
     writer = None if judge is None else of_judge(judge.model_dump(mode="json"))

@@ -111,6 +111,7 @@ async def _tools(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
 def _played(case: Case, servers: list[str], config: RunConfig) -> dict[str, Any]:
     """Return the messages of a task and the right replies to them."""
     session = case.open()
+    handed_out = session.handouts()
     extra = {"task_id": public_id(config.sampling.seed, case.task.task_id), "as_of": case.task.as_of.isoformat()}
     messages: list[dict[str, Any]] = []
     replies: list[str] = []
@@ -119,7 +120,8 @@ def _played(case: Case, servers: list[str], config: RunConfig) -> dict[str, Any]
         messages.append(message)
         replies.append(session.oracle())
         message = session.reply(replies[-1])
-    needs_data = any(name in servers for name in case.task.servers)
+    # what a server only hands out is told by messages, too
+    needs_data = any(name in servers for name in case.task.servers if name not in handed_out)
     return {"servers": servers, "needs_data": needs_data, "messages": messages, "replies": replies}
 
 

@@ -14,8 +14,11 @@ from engine.errors import ConfigError
 from evaluators import registry
 from evaluators.contract import Case, Dataset
 from evaluators.entry import Entry
+from lake.published.sources import missing
 
 DEFAULT_LIMIT = 4
+MOST_DRAWN = 100_000
+"""Tasks that are looked through for those of some categories."""
 
 
 def derive_seed(seed: int, *names: str) -> int:
@@ -56,8 +59,38 @@ class Resolved:
         wanted = limit if limit is not None else per_task * max(1, kinds) if per_task else 0
         count = wanted * (4 if per_task else 1)
         with self._named_errors():
+            if entry.categories is not None:
+                return self._of_categories(derive_seed(seed, entry.type), entry.categories, limit, per_task)
             cases = list(self.dataset.draw(seed=derive_seed(seed, entry.type), count=count, options=entry))
+            if wanted and not cases:
+                raise ValueError(f"no task was drawn: nothing there is what {_chosen(entry)} ask for")
         return _cap_per_category(cases, per_task)[:wanted]
+
+    def check_path(self) -> None:
+        """Raise where the entry names files that are not there, with the command that fetches them."""
+        path = getattr(self.entry, "path", None)
+        if path and (lacks := missing(self.entry.type, path)):
+            raise ConfigError(f"datasets[{self.position}] ({self.entry.type}): path: {lacks}")
+
+    def _of_categories(self, seed: int, wanted: Sequence[str], limit: int | None, per_task: int | None) -> list[Case]:
+        """Draw on until there are enough of the categories: a longer draw starts with a shorter one."""
+        families = [family.category for family in self.dataset.families()]
+        there = dict.fromkeys(families)
+        for name in wanted:
+            if there and name not in there:
+                raise ValueError(f"categories: {name!r} is not among those of this dataset: {', '.join(there)}")
+        needed = limit if limit is not None else (per_task or 0) * len(set(wanted))
+        count = max(needed, len(families))
+        while True:
+            cases = list(self.dataset.draw(seed=seed, count=count, options=self.entry))
+            kept = _cap_per_category([case for case in cases if case.task.category in wanted], per_task)[:needed]
+            if len(kept) == needed or len(cases) < count or count > MOST_DRAWN:
+                break
+            count *= 2
+        if needed and not kept:
+            found = ", ".join(sorted({case.task.category for case in cases})) or "none"
+            raise ValueError(f"categories: no task is of {', '.join(wanted)}; the drawn ones are of: {found}")
+        return kept
 
     @contextmanager
     def _named_errors(self) -> Iterator[None]:
@@ -68,12 +101,19 @@ class Resolved:
 
 
 def resolve(config: RunConfig) -> list[Resolved]:
-    """Return the datasets of a run, each looked up once."""
+    """Return the datasets of a run, each looked up once; a file that is not there is an error with what to do."""
     judge = None if config.judge is None else config.judge.model_dump(mode="json")
-    return [
+    datasets = [
         Resolved(position, entry, registry.get(entry.type).judged_by(judge))
         for position, entry in enumerate(config.datasets)
     ]
+    for dataset in datasets:
+        dataset.check_path()
+    return datasets
+
+
+def _chosen(entry: Entry) -> str:
+    return ", ".join(f"{key} {value!r}" for key, value in entry.options().items()) or "its options"
 
 
 def draw(config: RunConfig, datasets: Sequence[Resolved] | None = None) -> list[Case]:

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from engine.config import RunConfig
+from engine.config import JudgeConfig, RunConfig
 from engine.plan import sampling
-from evaluators import registry, validity
-from evaluators.contract import SECTIONS
-from evaluators.judge import RubricDataset
+from evaluators import validity
+from evaluators.contract import SECTIONS, Case
+from evaluators.judge import RubricSession, gullible
 
 
-def validate(config: RunConfig, seed: int) -> tuple[list[validity.Finding], list[str]]:
-    """Return what agents of known worth earn in each section, and the datasets that were left out.
+def validate(config: RunConfig, seed: int) -> list[validity.Finding]:
+    """Return what agents of known worth earn in each section.
 
-    Datasets whose tasks go to a judge are left out: their rules are tried with judges that obey any order, in tests.
+    Tasks that go to a judge are tried with one that obeys any order: the rules of code alone have to hold.
     """
-    sampled = config.model_copy(update={"sampling": config.sampling.model_copy(update={"seed": seed})})
-    cases = sampling.draw(sampled)
-    left_out = sorted({case.task.dataset for case in cases if _is_judged(case.task.dataset)})
-    found: list[validity.Finding] = []
-    for section in SECTIONS:
-        mine = [case for case in cases if case.task.section == section and case.task.dataset not in left_out]
-        if mine:
-            found += validity.findings(section, mine)
-    return found, left_out
+    with gullible.serving() as judge:
+        sampled = config.sampling.model_copy(update={"seed": seed})
+        cases = sampling.draw(config.model_copy(update={"sampling": sampled, "judge": JudgeConfig(**judge)}))
+        found: list[validity.Finding] = []
+        for section in SECTIONS:
+            mine = [case for case in cases if case.task.section == section]
+            judged = [case for case in mine if _is_judged(case)]
+            marked = [case for case in mine if case not in judged]
+            if marked:
+                found += validity.findings(section, marked)
+            if judged:
+                found += validity.gullible_findings(section, judged)
+    return found
 
 
-def _is_judged(dataset: str) -> bool:
-    return isinstance(registry.get(dataset), RubricDataset)
+def _is_judged(case: Case) -> bool:
+    return isinstance(case.open(), RubricSession)

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from engine import tool_times
+from engine.report.judging import sentence
 from engine.spending import dollars, in_words
 
 
@@ -21,6 +22,8 @@ def remarks(result: dict[str, Any]) -> list[str]:
     said += _repeats(result)
     if result["unscored"]:
         said.append(_missing(result))
+    if judged := sentence(result["judging"]):
+        said.append(judged)
     if slow := tool_times.sentence(result["slow_tools"]):
         said.append(f"{slow}; if they counted 100 the overall score would be {points(result['overall']['bounds'][1])}")
     if result["budget_usd"] is not None and result["cost_unknown_tasks"]:

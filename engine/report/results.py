@@ -9,6 +9,7 @@ from typing import Any, cast
 from engine import __version__, tool_times
 from engine.record import BROKEN, JUDGED, UNSCORED, Attempt, State, TaskRecord
 from engine.report import alpha
+from engine.report.judging import judging
 from engine.report.remarks import cost, points, remarks
 from engine.scoring.alpha import alpha_score
 from engine.scoring.score import OverallScore, SectionScore, clip, summarize
@@ -122,6 +123,7 @@ def summary(manifest: dict[str, Any], records: Sequence[TaskRecord]) -> dict[str
         "retried": sum(any(row.get("retry") for row in attempts_of(record)) for record in records),
         "complete": overall.total == overall.n,
         "budget_usd": manifest["config"].get("limits", {}).get("max_cost_usd"),
+        "judging": judging(records, weights_of(manifest)),
         **spent,
         **alpha.values(alpha_score(records, cost_usd=spent["cost_usd"]), enabled=conducts_debate(manifest)),
     }
@@ -256,6 +258,8 @@ def _row(record: TaskRecord) -> dict[str, Any]:
         "dataset": record["dataset"],
         "category": record["category"],
         "family": record["family"],
+        "difficulty": record.get("difficulty", ""),
+        "wording": record.get("wording", ""),
         "score": clip(record["value"]),
         "value": record["value"],
         "is_correct": record["passed"],

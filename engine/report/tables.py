@@ -17,6 +17,7 @@ COLUMNS = ("table", "group", "score", "se", "low", "high", "tasks", "scored", "p
 TITLES = {
     "section": "By section",
     "dataset": "By dataset",
+    "difficulty": "By category and difficulty",
     "bizfinbench": "BizFinBench by task type",
     "options": "Options Alpha by dimension",
     "options_category": "Options Alpha by category",
@@ -61,6 +62,7 @@ def rows(records: Sequence[TaskRecord]) -> list[Row]:
     groupings: dict[str, tuple[Callable[[TaskRecord], bool], Callable[[TaskRecord], str]]] = {
         "section": (lambda record: True, lambda record: record["section"]),
         "dataset": (lambda record: True, lambda record: record["dataset"]),
+        "difficulty": (lambda record: "difficulty" in record, _level),
         "bizfinbench": (lambda record: record["dataset"] == "bizfinbench", lambda record: record["category"]),
         "options_category": (lambda record: record["dataset"] == "options", lambda record: record["category"]),
         "crypto": (lambda record: bool(_transform(record)), _transform),
@@ -73,6 +75,10 @@ def rows(records: Sequence[TaskRecord]) -> list[Row]:
             chosen, group = groupings[table]
             found += _grouped(table, filter(chosen, records), group)
     return found
+
+
+def _level(record: TaskRecord) -> str:
+    return f"{record['category']}, {record.get('difficulty', '')}"
 
 
 def _transform(record: TaskRecord) -> str:

@@ -124,6 +124,8 @@ async def _talk(
     session = case.open()
     conversation = agent.answering(session) if isinstance(agent, Insider) else agent.conversation(public_id)
     try:
+        await tools.hand_out(grant, session.handouts())
+        course.started = time.monotonic()
         await _converse(session, conversation, course, _extra_fields(case.task, public_id, grant, tools), limits)
     except AgentFailure as error:
         return _Ending(
@@ -131,6 +133,8 @@ async def _talk(
         )
     except LimitMet as error:
         return _Ending(session, State.AGENT_ERROR, f"limit: {error}")
+    except ServersDown as error:
+        return _Ending(session, State.INFRA_UNAVAILABLE, f"tool server not available: {error}")
     except Exception as error:
         return _Ending(session, State.INFRA_UNAVAILABLE, f"harness failure: {type(error).__name__}: {error}")
     finally:
@@ -156,7 +160,7 @@ async def _converse(
         remaining = deadline - time.monotonic()
         if remaining <= 0:
             raise LimitMet(f"task time {limits.task_time_s:g} s")
-        text = json.dumps(message, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         course.transcript.append({"role": "harness", "text": text})
         try:
             reply = await conversation.send(text, timeout_s=min(limits.turn_time_s, remaining))
@@ -250,6 +254,8 @@ def _record(
         "as_of": task.as_of.isoformat(),
         "question": task.question,
         "chance_score": task.chance_score,
+        "difficulty": task.difficulty,
+        "wording": task.wording,
         "state": state,
         "reason": reason,
         "value": 0.0 if score is None else score.value,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -89,6 +90,38 @@ class ToolAccess:
                     return {name: boot for name, boot in boots.items() if boot}
                 if down and not await patience.lasts():
                     raise ServersDown(f"no answer for {READY_TIMEOUT_S:g} s from {', '.join(down)}")
+
+    async def hand_out(self, grant: access.Grant, documents: Mapping[str, Any]) -> None:
+        """Tell servers what they may show to the grant's task alone, those that run and that it was granted.
+
+        Raises
+        ------
+        ServersDown
+            Where one does not take its document within ``READY_TIMEOUT_S``.
+        """
+        wanted = {
+            name: document for name, document in documents.items() if name in self.channels and grant.admits(name)
+        }
+        token = access.issue(grant, self.key)
+        async with _client() as client:
+            for name, document in wanted.items():
+                body = await asyncio.to_thread(json.dumps, document, separators=(",", ":"))
+                await self._tell(client, name, token, body.encode())
+
+    async def _tell(self, client: httpx.AsyncClient, name: str, token: str, body: bytes) -> None:
+        import httpx
+
+        headers = {"X-TraderBench-Harness": access.harness_proof(token, self.key)}
+        patience = _Patience(READY_TIMEOUT_S)
+        while True:
+            try:
+                told = await client.post(f"{self.channels[name]}/tell/{name}/{token}", headers=headers, content=body)
+                told.raise_for_status()
+                return
+            except (KeyError, httpx.HTTPError) as error:
+                refused = isinstance(error, httpx.HTTPStatusError) and error.response.is_client_error
+                if refused or not await patience.lasts():
+                    raise ServersDown(f"{name} did not take what it is to show: {error}") from error
 
     async def died(self, boots: Mapping[str, str]) -> list[str]:
         """Return the servers that are not the ones of ``boots`` any more: they died since, and calls were lost."""

@@ -86,6 +86,9 @@ def _working(match: re.Match[str]) -> str:
         return inside
     kept = re.split(r"[=≈]", inside)[-1].strip() if re.search(r"[=≈]\s*[^\s)]", inside) else ""
     kept = "" if is_formula(kept) or not kept else kept
+    if kept and not re.search(r"[0-9]", match.string[: match.start()] + match.string[match.end() :]):
+        # the result of the whole statement: its parentheses are those of the calculation, not of a negative number
+        return kept.rstrip(")").rjust(len(inside))
     return f"({kept}".rjust(len(inside)) if kept else " " * len(inside)
 
 

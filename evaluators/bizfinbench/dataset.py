@@ -10,10 +10,10 @@ from importlib import resources
 from random import Random
 
 from evaluators.bizfinbench import dispute, events, public_file, quantities
-from evaluators.bizfinbench.chains import Language
+from evaluators.bizfinbench.chains import CHAINS, Language
 from evaluators.bizfinbench.item import Item
 from evaluators.bizfinbench.options import Options
-from evaluators.contract import Case, Dataset, Dispute, Given, Section, SingleTurn, Task
+from evaluators.contract import Case, Dataset, Dispute, Family, Given, Section, SingleTurn, Task
 from evaluators.drawing import chosen, rotation, stream, task_id
 
 VERSION = "1.1"
@@ -32,7 +32,15 @@ CATEGORIES = {
     "anomaly_information_tracing": "Sentiment Analysis",
     "financial_data_description": "Financial Data Description",
 }
+KINDS = {
+    "event_logic_reasoning": tuple(chain.name for chain in CHAINS),
+    "financial_quantitative_computation": tuple(quantities.COMPUTATIONS),
+}
 SOURCES = ("chains.py", "events.py", "accounts.py", "quantities.py")
+
+
+def _family(task_type: str, kind: str) -> str:
+    return f"bizfinbench/{task_type}/{kind}"
 
 
 def _case(item: Item, task_type: str, identity: str, argued: Dispute | None = None) -> Case:
@@ -41,7 +49,7 @@ def _case(item: Item, task_type: str, identity: str, argued: Dispute | None = No
         section="knowledge_retrieval",
         dataset="bizfinbench",
         category=CATEGORIES[task_type],
-        family=f"bizfinbench/{task_type}/{item.kind}",
+        family=_family(task_type, item.kind),
         as_of=AS_OF,
         question=item.text,
         answer_format=item.expected.answer_format(),
@@ -59,6 +67,10 @@ class BizFinBench(Dataset):
     name: str = "bizfinbench"
     section: Section = "knowledge_retrieval"
     version: str = VERSION
+
+    def families(self) -> Sequence[Family]:
+        """Return a family for each process and each computation."""
+        return [Family(_family(name, kind), CATEGORIES[name]) for name, kinds in KINDS.items() for kind in kinds]
 
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases, task types and languages in turn.

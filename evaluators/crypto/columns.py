@@ -1,7 +1,8 @@
 """What an agent is shown of all episodes at once: one row of numbers each, and on request the bars before, in columns.
 
 Log-returns are in basis points, so that episodes of any price read alike. Rounding hides nothing that could be known: a
-tenth of a basis point is a five-hundredth of an hourly move.
+tenth of a basis point is a five-hundredth of an hourly move. What is large or only describes a bar is told in whole
+numbers, so that a message of 96 episodes stays below 6 kB.
 """
 
 from __future__ import annotations
@@ -37,15 +38,20 @@ CHANNELS = {
 """Of every bar of a simulated market."""
 UNITS = {"flow": 100.0, "book": 100.0, "premium": BASIS, "leader": BASIS, "news": 1.0}
 """What a channel is multiplied by where it is told."""
+PRICE = {"close": "last price"}
+"""Of a row, before the columns: what stops are set by."""
 ACCOUNT = {
-    "close": "last price",
     "exposure": "your position, signed multiple of equity",
     "equity": "your equity over what you began with",
 }
+"""Of an account, on request."""
 
 Table: TypeAlias = dict[str, Array]
 """``[episodes, bars]`` of each column."""
-_DIGITS = {"volume": 2, "funding": 2, "premium": 2, "hour": 0, "flow": 0, "book": 0, "news": 0}
+_DIGITS = {"gap": 1, "move": 1, "volume": 1, "funding": 2, "premium": 2}
+"""Of the columns that are not told in whole numbers."""
+_LARGE = 100.0
+"""From here on a number is told whole."""
 
 
 def table(episodes: Episodes, *, every: int) -> Table:
@@ -87,9 +93,9 @@ def _usual_volume(episodes: Episodes) -> Array:
     return np.where(mean > 0.0, mean, 1.0)
 
 
-def row(shown: Table, *, episode: int, bar: int) -> list[Json]:
-    """Return the numbers of one bar."""
-    return [short(name, values[episode, bar]) for name, values in shown.items()]
+def row(shown: Table, *, episode: int, bar: int, close: float) -> list[Json]:
+    """Return the last price and the numbers of one bar."""
+    return [float(f"{close:.5g}"), *(short(name, values[episode, bar]) for name, values in shown.items())]
 
 
 def history(shown: Table, *, episode: int, bars: int) -> dict[str, Json]:
@@ -102,18 +108,46 @@ def history(shown: Table, *, episode: int, bars: int) -> dict[str, Json]:
     return {"first_hour": int(shown["hour"][episode, 0]), **columns}
 
 
-def account(close: float, exposure: float, equity: float) -> list[Json]:
+def handout(shown: Table, *, names: list[str], bars: int, seconds: float) -> dict[str, Json]:
+    """Return the columns of all episodes as a document for a tool server: whole numbers of ``digits`` decimals."""
+    digits = {name: _DIGITS.get(name, 0) for name in shown if name != "hour"}
+    scaled = {name: _scaled(shown[name][:, :bars], count) for name, count in digits.items()}
+    known = "flow" in shown
+    meanings = COLUMNS | (CHANNELS if known else {})
+    return {
+        "note": "value / 10 ** digits[column] is in the units of meanings; oldest bar first",
+        "seconds_per_bar": seconds,
+        "meanings": {name: meanings[name] for name in digits},
+        "digits": digits,
+        "episodes": {
+            episode: {
+                "first_hour": int(shown["hour"][place, 0]),
+                "columns": {name: values[place] for name, values in scaled.items()},
+            }
+            for place, episode in enumerate(names)
+        },
+    }
+
+
+def _scaled(values: Array, digits: int) -> Json:
+    """Return the values in units of their last digit, as ``short`` rounds them."""
+    whole = np.abs(values) >= _LARGE
+    return np.where(whole, np.rint(values) * 10**digits, np.rint(values * 10**digits)).astype(int).tolist()
+
+
+def account(exposure: float, equity: float) -> list[Json]:
     """Return the numbers of an account, in the order of ``ACCOUNT``."""
-    return [float(f"{close:.6g}"), round(exposure, 2) + 0.0, round(equity, 4)]
+    return [round(exposure, 2) + 0.0, round(equity, 4)]
 
 
 def short(name: str, value: float) -> float | int:
     """Return a number with the digits of its column, a whole one without a point."""
-    rounded_to = round(float(value), _DIGITS.get(name, 1))
+    digits = 0 if abs(value) >= _LARGE else _DIGITS.get(name, 0)
+    rounded_to = round(float(value), digits)
     return int(rounded_to) if rounded_to.is_integer() else rounded_to
 
 
-def meaning(known: bool, *, account: bool = True) -> str:
-    """Return what the columns are, in words, those of an account among them or not."""
-    columns = (ACCOUNT if account else {}) | COLUMNS | (CHANNELS if known else {})
+def meaning(known: bool, *, price: bool = True) -> str:
+    """Return what the columns are, in words, the price of a row among them or not."""
+    columns = (PRICE if price else {}) | COLUMNS | (CHANNELS if known else {})
     return "; ".join(f"{name}: {text}" for name, text in columns.items())

@@ -33,7 +33,7 @@ from evaluators.crypto.windows import (
 )
 from lake.candles import folder
 
-VERSION = "3"
+VERSION = "4"
 AS_OF = date(2024, 6, 3)
 
 
@@ -158,6 +158,7 @@ def case(settings: Settings, source: Source, *, seed: int, index: int) -> Case:
         else "Trade the episodes shown to you, one decision an episode and bar.",
         answer_format=answer_format(channels=known) if strategy else told,
         answer_schema=SCHEMA if strategy else None,
+        servers=("trading",) if known and not strategy else (),
     )
     check = partial(check_markets, settings, source, seed=seed, index=index)
     if strategy:

@@ -13,6 +13,9 @@ STRUCTURES = (
     "day; a broken level; a return larger than usual; a hidden state in which flow is followed or faded; "
     "announcements, true or false throughout; the product of two signs"
 )
+TOOLS = (
+    "Tools tell those bars, too: get_history of the trading server, and to code in the sandbox the file history.json."
+)
 KNOWABLE = (
     "In every episode the direction of the coming bar leans by something that is shown. Its kind, a lag of at most 8 "
     f"bars and its sign were drawn for the episode and stay: {STRUCTURES}. The bars before the first decision tell "
@@ -54,7 +57,9 @@ def instructions(*, rules: Rules, warmup: int, knowable: bool, together: bool) -
         f"Trading costs {costs}. What is invalid counts as no change.",
         f"Before you decide you may ask for the {warmup} bars that came before the first decision, in columns: reply "
         '{"history": [episode, ...]} or {"history": "all"}, once for an episode (some '
-        f"{warmup * BYTES_A_BAR / 1000.0:.0f} kB each); it costs no decision.",
+        f"{warmup * BYTES_A_BAR / 1000.0:.0f} kB each); "
+        '{"account": [episode, ...] or "all"} asks for exposure and equity. Asking costs no decision.',
+        *((TOOLS,) if knowable else ()),
         "The score is timing after costs: how far your position pointed the way the next move went, relative to your "
         "largest one so far; a constant position earns 0.",
         *((KNOWABLE,) if knowable else ()),
@@ -81,5 +86,5 @@ def strategy_question(*, known: bool) -> str:
         "of that venue, clean and with noise, false signals and manipulated candle feeds (flow, book, premium, leader "
         f"and news are true); {costs}. On this venue the direction of the coming bar leans by something that is shown. "
         f"Its kind, a lag of at most 8 bars and its sign are the same in all windows: {STRUCTURES}. context.history is "
-        f"a stretch of the venue's past, hourly, in columns: {columns.meaning(known, account=False)}. {score}"
+        f"a stretch of the venue's past, hourly, in columns: {columns.meaning(known, price=False)}. {score}"
     )

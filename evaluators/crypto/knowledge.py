@@ -41,10 +41,6 @@ MEAN_SIZE = (2.0 / np.pi) ** 0.5
 BAR_SECONDS = 3600.0
 LEAST_DEVIATION = 0.5
 """Of the usual one, by which a bar is divided at least."""
-PER_DEVIATION = (8.0 / np.pi) ** 0.5
-"""Mean range of a Brownian path over its deviation (Feller 1951)."""
-RANGE_WINDOW = 3
-"""Of the exponential mean of ranges that tells best how far the next bar will move."""
 
 
 class Truth(NamedTuple):
@@ -132,43 +128,18 @@ def informed(known: Truth, *, every: int = 1) -> Traded:
     return traded(banded(known.mean, known.cost[1], every=every), known)
 
 
-def reader(episodes: Episodes, known: Truth, *, every: int = 1, estimates: bool = False) -> Traded:
+def reader(episodes: Episodes, known: Truth, *, every: int = 1) -> Traded:
     """Return what somebody does who knows the structures and reads them from the **observed** bars and the channels.
 
     On a clean feed it is the informed policy, for what a transform hides less: the most that can be had there without
-    knowing what was hidden. ``estimates``: who reads from the same bars how far the next will move, too.
+    knowing what was hidden.
     """
     if episodes.known is None:
         raise ValueError("episodes must be on simulated markets in which something can be known")
     observed, seen = episodes.observed, episodes.known
     lean = np.asarray(_read(observed, seen.channels, seen.traits))
-    deviation = usual_deviation(observed) if estimates else seen.deviation
-    forecast = MEAN_SIZE * (deviation * lean)[:, episodes.warmup :].T
+    forecast = MEAN_SIZE * (seen.deviation * lean)[:, episodes.warmup :].T
     return traded(banded(forecast, known.cost[1], every=every), known)
-
-
-def sayable(episodes: Episodes, known: Truth) -> Traded:
-    """Return what the informed policy does that is not told the hidden variance: it reads it from the ranges of bars.
-
-    A strategy that is declared once can say a structure, but never how far the coming bar will move.
-    """
-    if episodes.known is None:
-        raise ValueError("episodes must be on simulated markets in which something can be known")
-    forecast = MEAN_SIZE * (usual_deviation(episodes.traded) * episodes.known.lean)[:, episodes.warmup :].T
-    return traded(banded(forecast, known.cost[1]), known)
-
-
-def usual_deviation(market: Market) -> Array:
-    """Return what the ranges of the bars before say of the deviation of each bar, ``[episodes, bars]``."""
-    ranges = np.log(np.asarray(market.high) / np.asarray(market.low))
-    weight = 2.0 / (RANGE_WINDOW + 1.0)
-    told = np.empty(ranges.shape)
-    told[:, 0] = mean = ranges[:, 0]
-    for bar in range(1, ranges.shape[1]):
-        told[:, bar] = mean
-        mean = mean + weight * (ranges[:, bar] - mean)
-    deviation: Array = told / PER_DEVIATION
-    return deviation
 
 
 @jax.jit

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jax
 import numpy as np
@@ -70,19 +70,37 @@ def observed_indicators(observed: Market) -> Indicators:
     return {name: np.asarray(value) for name, value in _indicators(of(observed)).items()}
 
 
-def requested_history(text: str, episodes: list[str]) -> list[str] | None:
-    """Return the episodes whose bars before the first decision a reply asks for; None where it asks for none.
+class Asked(NamedTuple):
+    """What a reply asks to be told before it decides.
 
-    ``{"history": "all"}`` or ``{"history": [episode, ...]}``; a reply that decides something asks for nothing.
+    Attributes
+    ----------
+    what
+        ``history``, the bars before the first decision, or ``account``, positions and equity.
+    episodes
+        Of which, each once.
+    """
+
+    what: Literal["history", "account"]
+    episodes: list[str]
+
+
+def request(text: str, episodes: list[str]) -> Asked | None:
+    """Return what a reply asks for; None where it asks for nothing.
+
+    ``{"history": "all"}`` or ``{"history": [episode, ...]}``, the same with ``account``; a reply that decides something
+    asks for nothing.
     """
     document = parse_json_object(text)
     if isinstance(document, Refusal) or not {"decisions", "exposures", "action"}.isdisjoint(document):
         return None
-    wanted = document.get("history")
-    if wanted == "all":
-        return episodes
-    if isinstance(wanted, list) and wanted and all(name in episodes for name in wanted):
-        return list(dict.fromkeys(wanted))
+    kinds: tuple[Literal["history", "account"], ...] = ("history", "account")
+    for what in kinds:
+        wanted = document.get(what)
+        if wanted == "all":
+            return Asked(what, episodes)
+        if isinstance(wanted, list) and wanted and all(name in episodes for name in wanted):
+            return Asked(what, list(dict.fromkeys(wanted)))
     return None
 
 

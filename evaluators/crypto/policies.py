@@ -16,10 +16,12 @@ import numpy as np
 
 from backtest.costs import one_way
 from evaluators.contract import Json, Score
+from evaluators.crypto import knowledge
 from evaluators.crypto.equivalent import LEAST_BELIEF
 from evaluators.crypto.hindsight import Array, Available, available
 from evaluators.crypto.knowledge import banded
 from evaluators.crypto.session import START_EQUITY, InteractiveSession
+from evaluators.crypto.verdict import Conditional
 
 Policy: TypeAlias = Callable[[InteractiveSession, dict[str, Json]], str]
 
@@ -42,7 +44,7 @@ def fixed(first: dict[str, Json], later: dict[str, Json]) -> Policy:
 
     def reply(session: InteractiveSession, body: dict[str, Json]) -> str:
         decision = first if body["decision"] == 1 else later
-        return json.dumps({"decisions": [{"episode": row["episode"], **decision} for row in body["episodes"]]})
+        return json.dumps({"decisions": [{"episode": name, **decision} for name in body["episodes"]]})
 
     return reply
 
@@ -68,8 +70,8 @@ def short() -> Policy:
 def by_funding(sign: float) -> Policy:
     """Take at the first message the side of the shown funding rate's sign (``sign`` -1: the other side), and hold."""
 
-    def side(session: InteractiveSession, row: Mapping[str, Json]) -> float:
-        rates = np.asarray(session.episodes.observed.funding_rate)[session.place[row["episode"]], : session.bar + 1]
+    def side(session: InteractiveSession, index: int) -> float:
+        rates = np.asarray(session.episodes.observed.funding_rate)[index, : session.bar + 1]
         paid = np.flatnonzero(rates)
         return sign * float(np.sign(rates[paid[-1]])) if paid.size else 0.0
 
@@ -82,18 +84,18 @@ def unmirrored(side: float) -> Policy:
     It reads from the session which is which, as an agent would that had found a tell: with no direction to know, even
     that is worth nothing.
     """
-    return once(lambda session, row: -side if session.episodes.mirrored[session.place[row["episode"]]] else side)
+    return once(lambda session, index: -side if session.episodes.mirrored[index] else side)
 
 
-def once(side: Callable[[InteractiveSession, Mapping[str, Json]], float]) -> Policy:
-    """Trade to ``side`` (-1, 0, 1) of each row at the first message, one times equity, and hold."""
+def once(side: Callable[[InteractiveSession, int], float]) -> Policy:
+    """Trade to ``side`` (-1, 0, 1) of each episode at the first message, one times equity, and hold."""
 
     def reply(session: InteractiveSession, body: dict[str, Json]) -> str:
         rows = []
-        for row in body["episodes"]:
-            taken = side(session, row) if body["decision"] == 1 else 0.0
+        for name in body["episodes"]:
+            taken = side(session, session.place[name]) if body["decision"] == 1 else 0.0
             order = {"action": "BUY" if taken > 0.0 else "SELL", "size": abs(taken)} if taken else HOLD
-            rows.append({"episode": row["episode"], **order})
+            rows.append({"episode": name, **order})
         return json.dumps({"decisions": rows})
 
     return reply
@@ -107,7 +109,7 @@ def at_random(seed: int) -> Policy:
         actions = rng.choice(["BUY", "SELL", "HOLD", "CLOSE"], len(body["episodes"]))
         sizes = rng.uniform(0.01, 1.0, len(body["episodes"]))
         rows = zip(body["episodes"], actions.tolist(), sizes.tolist(), strict=True)
-        return json.dumps({"decisions": [{"episode": row["episode"], "action": a, "size": s} for row, a, s in rows]})
+        return json.dumps({"decisions": [{"episode": name, "action": a, "size": s} for name, a, s in rows]})
 
     return reply
 
@@ -117,9 +119,8 @@ def stop_cheat() -> Policy:
 
     def reply(session: InteractiveSession, body: dict[str, Json]) -> str:
         rows = []
-        for row in body["episodes"]:
-            close = float(row["row"][0])
-            rows.append({"episode": row["episode"], "action": "BUY", "size": 1.0, "stop_loss": 1.5 * close})
+        for name, row in body["episodes"].items():
+            rows.append({"episode": name, "action": "BUY", "size": 1.0, "stop_loss": 1.5 * float(row[0])})
         return json.dumps({"decisions": rows})
 
     return reply
@@ -141,9 +142,7 @@ def follow(sides: Array) -> Policy:
 
     def reply(session: InteractiveSession, body: dict[str, Json]) -> str:
         now = sides[session.decision]
-        return json.dumps(
-            {"exposures": {row["episode"]: float(now[session.place[row["episode"]]]) for row in body["episodes"]}}
-        )
+        return json.dumps({"exposures": {name: float(now[session.place[name]]) for name in body["episodes"]}})
 
     return reply
 
@@ -159,10 +158,18 @@ def spoken_to(agent: Callable[[Mapping[str, Json]], str]) -> Policy:
 
 
 def half(session: InteractiveSession, *, seed: int) -> Policy:
-    """Play the oracle in a half of the windows that is drawn, and nothing in the others."""
-    count = int(session.episodes.window.max()) + 1
-    knows = np.random.default_rng(seed).permutation(count) < count // 2
-    return follow(session.verdict.sides * knows[session.episodes.window])
+    """Play the oracle in one of each two windows, drawn, and nothing in the others.
+
+    Where it is known what each window offers, the two are alike in that: half of the knowledge, not half of the luck.
+    """
+    rng, window = np.random.default_rng(seed), session.episodes.window
+    order = rng.permutation(int(window.max()) + 1)
+    if isinstance(session.verdict, Conditional):
+        order = np.argsort(knowledge.net(session.verdict.best, window))
+    pairs = order[: len(order) // 2 * 2].reshape(-1, 2)
+    knows = np.zeros(len(order), bool)
+    knows[np.take_along_axis(pairs, rng.integers(0, 2, (len(pairs), 1)), axis=1)] = True
+    return follow(session.verdict.sides * knows[window])
 
 
 def hindsight(session: InteractiveSession) -> Policy:

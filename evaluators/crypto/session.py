@@ -20,13 +20,14 @@ from evaluators.contract import Json, Score, Session
 from evaluators.crypto import columns
 from evaluators.crypto.instructions import instructions
 from evaluators.crypto.messages import (
+    Asked,
     Decision,
     Indicators,
     knows_one_episode_alone,
     observed_indicators,
     read_decision,
     read_decisions,
-    requested_history,
+    request,
     state,
 )
 from evaluators.crypto.play import Measured, Played, joined, play
@@ -36,6 +37,8 @@ from evaluators.crypto.windows import Episodes, of
 
 START_EQUITY = 10_000.0
 DRIFT = 0.02
+HISTORY_FILE = "history.json"
+"""What the sandbox calls the bars before the first decision."""
 
 
 class InteractiveSession(Session):
@@ -68,7 +71,7 @@ class InteractiveSession(Session):
         self.asked = 0
         self.pending: dict[str, Decision] = {}
         self.target: dict[str, float] = {}
-        self.untold = set(self.names)
+        self.untold = {"history": set(self.names), "account": set(self.names)}
         self.measured: list[Measured] = []
         self.faults: Counter[str] = Counter()
         self.replies = 0
@@ -95,6 +98,11 @@ class InteractiveSession(Session):
         """What is shown of every bar."""
         return columns.table(self.episodes, every=self.every)
 
+    @cached_property
+    def seconds_per_bar(self) -> float:
+        """Of all episodes."""
+        return float(np.median(np.diff(self.episodes.observed.time[0])))
+
     @property
     def bar(self) -> int:
         """The last bar that has been shown."""
@@ -107,27 +115,17 @@ class InteractiveSession(Session):
     def message(self) -> dict[str, Json]:
         """Return the message that asks for the next decisions: of one episode the published one, of several rows."""
         asked = self.names[self.asked : self.asked + self.chunk]
-        account = jax.device_get(self.state.account)
-        exposures = self.exposures()
         step: dict[str, Json] = {"decision": self.decision + 1, "decisions": self.decisions}
         if self.chunk == 1:
-            body = {"type": "trading_decision", "state": self.published(asked[0], account, exposures), **step}
+            body = {"type": "trading_decision", "state": self.published(asked[0]), **step}
         else:
-            seconds = float(np.median(np.diff(self.episodes.observed.time[0])))
-            rows = []
-            for name in asked:
-                index = self.place[name]
-                close = float(self.episodes.observed.close[index, self.bar])
-                equity = float(account.equity[index]) / START_EQUITY
-                shown = columns.row(self.table, episode=index, bar=self.warmup - 1 + self.decision)
-                rows.append({"episode": name, "row": columns.account(close, exposures[index], equity) + shown})
             body = {
                 "type": "trading_decisions",
                 **step,
-                "seconds_per_bar": seconds,
+                "seconds_per_bar": self.seconds_per_bar,
                 "bars_per_decision": self.every,
-                "columns": [*columns.ACCOUNT, *self.table],
-                "episodes": rows,
+                "columns": [*columns.PRICE, *self.table],
+                "episodes": {name: self.row(self.place[name]) for name in asked},
             }
         if self.decision == 0:
             body["answer_format"] = instructions(
@@ -138,8 +136,14 @@ class InteractiveSession(Session):
             )
         return body
 
-    def published(self, name: str, account: Any, exposures: list[float]) -> dict[str, Json]:
+    def row(self, index: int) -> list[Json]:
+        """Return the numbers of the last bar, or bars, of an episode."""
+        close = float(self.episodes.observed.close[index, self.bar])
+        return columns.row(self.table, episode=index, bar=self.warmup - 1 + self.decision, close=close)
+
+    def published(self, name: str) -> dict[str, Json]:
         """Return the published state of one episode, with the channels among its market metrics."""
+        account, exposures = jax.device_get(self.state.account), self.exposures()
         index = self.place[name]
         place = self.warmup - 1 + self.decision
         shown = {column: columns.short(column, self.table[column][index, place]) for column in columns.CHANNELS}
@@ -153,19 +157,34 @@ class InteractiveSession(Session):
             metrics=shown if self.episodes.known is not None else {},
         )
 
-    def history(self, wanted: list[str]) -> dict[str, Json]:
-        """Return the bars before the first decision of episodes that were not told yet; the decision is still due."""
-        told = [name for name in wanted if name in self.untold]
-        self.untold -= set(told)
-        return {
-            "type": "trading_history",
-            "decision": self.decision + 1,
-            "decisions": self.decisions,
-            "history": [
-                {"episode": name, **columns.history(self.table, episode=self.place[name], bars=self.warmup)}
-                for name in told
-            ],
-        }
+    def told(self, asked: Asked) -> dict[str, Json] | None:
+        """Return what is told on request, the decision being still due; None where all of it was told before.
+
+        The bars before the first decision are told once an episode, its account once a decision.
+        """
+        untold = self.untold[asked.what]
+        names = [name for name in asked.episodes if name in untold]
+        untold -= set(names)
+        if not names:
+            return None
+        step = {"type": f"trading_{asked.what}", "decision": self.decision + 1, "decisions": self.decisions}
+        if asked.what == "history":
+            return {**step, "history": [{"episode": name, **self.history(name)} for name in names]}
+        exposures, equity = self.exposures(), np.asarray(self.state.account.equity) / START_EQUITY
+        places = {name: self.place[name] for name in names}
+        rows = {name: columns.account(exposures[at], float(equity[at])) for name, at in places.items()}
+        return {**step, "columns": list(columns.ACCOUNT), "account": rows}
+
+    def handouts(self) -> dict[str, Json]:
+        """Return what the messages tell on request: for ``get_history``, and as a file for code in the sandbox."""
+        if self.episodes.known is None:
+            return {}
+        told = columns.handout(self.table, names=self.names, bars=self.warmup, seconds=self.seconds_per_bar)
+        return {"trading": told, "sandbox": {"files": {HISTORY_FILE: json.dumps(told, separators=(",", ":"))}}}
+
+    def history(self, name: str) -> dict[str, Json]:
+        """Return the bars before the first decision of an episode, in columns."""
+        return columns.history(self.table, episode=self.place[name], bars=self.warmup)
 
     def account_view(self, account: Any, index: int, exposure: float) -> dict[str, Json]:
         """Return the account as the agent sees it."""
@@ -200,9 +219,9 @@ class InteractiveSession(Session):
         if self.decision >= self.decisions:
             return None
         asked = self.names[self.asked : self.asked + self.chunk]
-        wanted = requested_history(text, asked)
-        if wanted and not self.untold.isdisjoint(wanted):
-            return self.history(wanted)
+        wanted = request(text, asked)
+        if wanted is not None and (told := self.told(wanted)) is not None:
+            return told
         self.replies += 1
         if self.replies == 1 and self.chunk > 1 and knows_one_episode_alone(text):
             # The agent knows the published message alone: it is asked again, that way.
@@ -248,6 +267,7 @@ class InteractiveSession(Session):
         self.state, measured = jax.device_get(moved)
         self.measured.append(measured)
         self.decision, self.asked, self.pending = self.decision + 1, 0, {}
+        self.untold["account"] = set(self.names)
 
     def next_bars(self, decision: int, count: int) -> Market:
         """Return ``count`` traded bars from a decision on, fields ``[bars, episodes]``."""

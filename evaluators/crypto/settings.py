@@ -44,8 +44,8 @@ class Settings:
     transforms
         Market conditions; task ``i`` of a draw is under condition ``i`` modulo their number.
     windows
-        Market windows of one task, each played twice: as it is and with inverted log-returns. 24 simulated ones have
-        every structure with both signs.
+        Market windows of one task, each played twice: as it is and with inverted log-returns. 48 simulated ones have
+        every structure twice with either sign, which is the default; on candles it is 24, for a strategy 64.
     bars
         Traded bars of an episode.
     decision_every
@@ -61,7 +61,7 @@ class Settings:
     """
 
     transforms: tuple[TransformChoice, ...]
-    windows: int = 24
+    windows: int = 48
     bars: int = 12
     decision_every: int | None = None
     mode: Mode = "interactive"
@@ -74,7 +74,7 @@ def parse(options: Options) -> Settings:
     mode = options.mode or "interactive"
     settings = Settings(
         transforms=tuple(choice(item, options.severity) for item in options.transforms or DEFAULT_TRANSFORMS),
-        windows=options.windows or (64 if mode == "strategy" else 24),
+        windows=options.windows or _usual_windows(mode, options.path),
         bars=options.bars or (500 if mode == "strategy" else 12),
         decision_every=options.decision_every,
         mode=mode,
@@ -84,6 +84,12 @@ def parse(options: Options) -> Settings:
     if settings.decision_every is not None and settings.bars % settings.decision_every:
         raise ValueError(f"bars ({settings.bars}) must be a multiple of decision_every ({settings.decision_every})")
     return settings
+
+
+def _usual_windows(mode: Mode, path: str | None) -> int:
+    if mode == "strategy":
+        return 64
+    return 48 if path is None else 24
 
 
 def choice(item: str | Mapping[str, Json], severity: float | None) -> TransformChoice:

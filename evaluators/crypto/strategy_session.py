@@ -19,6 +19,7 @@ from backtest.simulators import Traits
 from evaluators.answers.typed_json import Refusal, parse_json_object
 from evaluators.contract import Json, Score, Session, Task, question_message
 from evaluators.crypto.equivalent import EquivalentIC
+from evaluators.crypto.knowledge import Traded, Truth, credited
 from evaluators.crypto.play import Measured, Played, measured_step
 from evaluators.crypto.report import PASS_POINTS, YEAR_SECONDS, scored, tenths
 from evaluators.crypto.skill import error_of_mean
@@ -125,18 +126,23 @@ class StrategySession(Session):
         name, severity, make = condition
         episodes = make()
         seconds = float(np.median(np.diff(episodes.traded.time[0])))
-        observed, traded = (
-            of(jnp.asarray(field.T) for field in channel) for channel in (episodes.observed, episodes.traded)
-        )
-        channels = None
-        if episodes.known is not None:
-            channels = jax.tree.map(lambda field: jnp.asarray(field.T), episodes.known.channels)
-        played = rule(spec, bars_per_year=YEAR_SECONDS / seconds)
-        state, measured = play_strategy(Seen(observed, channels), traded, played, self.rules, episodes.warmup)
-        shown = jax.device_get(measured)
-        judged = verdict(
-            episodes, families=self.families, every=1, rules=self.rules, equity=START_EQUITY, declared=True
-        )
+        traded = of(jnp.asarray(field.T) for field in episodes.traded)
+        known = episodes.known
+        channels = None if known is None else jax.tree.map(lambda field: jnp.asarray(field.T), known.channels)
+
+        def play(spec: StrategySpec, market: Market) -> tuple[Played, Measured]:
+            seen = Seen(of(jnp.asarray(field.T) for field in market), channels)
+            chosen = rule(spec, bars_per_year=YEAR_SECONDS / seconds)
+            state, measured = play_strategy(seen, traded, chosen, self.rules, episodes.warmup)
+            return state, jax.device_get(measured)
+
+        def said(market: Market, truth: Truth) -> Traded:
+            assert known is not None
+            measured = play(read_strategy(strategy(first(known.traits)), channels=True), market)[1]
+            return Traded(np.sign(measured.exposure), *credited(measured, truth))
+
+        state, shown = play(spec, episodes.observed)
+        judged = verdict(episodes, families=self.families, every=1, rules=self.rules, equity=START_EQUITY, said=said)
         skill = judged.skill(shown)
         score = scored(
             shown,
@@ -159,7 +165,7 @@ class StrategySession(Session):
         known = self.conditions[0][2]().known
         if known is None:
             return max(REFERENCES, key=lambda text: self.value_of(text))
-        return json.dumps(strategy(Traits(*(field[0] for field in known.traits))))
+        return json.dumps(strategy(first(known.traits)))
 
     def value_of(self, answer: str) -> float:
         """Return what an answer would score."""
@@ -168,6 +174,11 @@ class StrategySession(Session):
         )
         session.reply(answer)
         return session.score().value
+
+
+def first(traits: Traits) -> Traits:
+    """Return what the first window was drawn with: a venue's strategy is the same for all."""
+    return Traits(*(field[0] for field in traits))
 
 
 def combined(

@@ -13,7 +13,7 @@ import numpy as np
 
 WINDOWS = 96
 DECISIONS = 28
-TASK_WINDOWS, TASK_DECISIONS = 24, 12
+TASK_WINDOWS, TASK_DECISIONS = 48, 12
 """Of a task on simulated markets, as by default."""
 MOST_CURVES = 8
 """Conversations whose markets tell what a forecaster would have scored there."""

@@ -7,6 +7,7 @@ sides pays, which is the nearer the further bars have moved.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -21,13 +22,16 @@ from backtest.simulators.structures.product import PAIRS
 from backtest.simulators.structures.two_lags import APART
 from evaluators.contract import Json
 from evaluators.crypto.columns import UNITS
-from evaluators.crypto.knowledge import PER_DEVIATION, RANGE_WINDOW
 from evaluators.crypto.strategy_formulas import PER_SIZE
 
 Document: TypeAlias = dict[str, Json]
 Writer: TypeAlias = Callable[[int, float], dict[str, Document]]
 """``(variant, lean) -> indicators``; the lean is the most by which a bar's direction leans."""
 
+PER_DEVIATION = (8.0 / math.pi) ** 0.5
+"""Mean range of a Brownian path over its deviation (Feller 1951)."""
+RANGE_WINDOW = 3
+"""Of the exponential mean of ranges that tells best how far the next bar will move."""
 COST = 6.5
 """Of a trade of one times equity, basis points."""
 HOURS_A_YEAR = 8760.0

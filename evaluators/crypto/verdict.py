@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Protocol
+from functools import cached_property, partial
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from backtest.market import Market
 from backtest.rules import Rules
 from evaluators.contract import Json
 from evaluators.crypto import hindsight, knowledge
@@ -23,6 +24,10 @@ SHARE_OF_HINDSIGHT = 0.25
 about 0.25 then earns 50."""
 REPEATS, ENOUGH = 4, 100
 """Draws of the noise of forecasters, of whom each plays every episode; one draw where episodes have as many bars."""
+
+
+Said: TypeAlias = Callable[[Market, knowledge.Truth], knowledge.Traded]
+"""What the strategy that says the structure nets, of a market ``[episodes, bars]`` that it reads."""
 
 
 class Verdict(Protocol):
@@ -47,17 +52,22 @@ class Verdict(Protocol):
 
 
 def verdict(
-    episodes: Episodes, *, families: Sequence[str], every: int, rules: Rules, equity: float, declared: bool = False
+    episodes: Episodes, *, families: Sequence[str], every: int, rules: Rules, equity: float, said: Said | None = None
 ) -> Verdict:
     """Return what judges a task: by the conditional mean where it is known, by realised returns elsewhere.
 
-    Where a strategy is ``declared`` once, 100 is what can be declared: nobody tells it the hidden variance.
+    Where a strategy is declared once, 100 is what can be ``said``: nobody tells it the hidden variance.
     """
     if episodes.known is None:
         return Realised.of(episodes, families=families, every=every, rules=rules, equity=equity)
     known = knowledge.truth(episodes, rules=rules, equity=equity)
-    best = knowledge.sayable(episodes, known) if declared else knowledge.informed(known, every=every)
-    return Conditional(episodes, tuple(families), every, known, best, declared)
+    if said is None:
+        best = knowledge.informed(known, every=every)
+        return Conditional(
+            episodes, tuple(families), every, known, best, partial(knowledge.reader, episodes, known, every=every)
+        )
+    best = said(episodes.traded, known)
+    return Conditional(episodes, tuple(families), every, known, best, partial(said, episodes.observed, known))
 
 
 @dataclass(frozen=True)
@@ -69,7 +79,7 @@ class Conditional:
     every: int
     known: knowledge.Truth
     best: knowledge.Traded
-    declared: bool = False
+    reached: Callable[[], knowledge.Traded]
 
     @property
     def sides(self) -> Array:
@@ -88,13 +98,11 @@ class Conditional:
 
     def details(self, shown: Skill) -> dict[str, Json]:
         """Return points by structure, and what was in reach of who reads the structure from the observed bars."""
-        reader = knowledge.reader(self.episodes, self.known, every=self.every, estimates=self.declared)
+        reached = knowledge.net(self.reached(), self.episodes.window)
         return {
             "credit": "conditional mean",
             "structures": self._structures(shown),
-            "reachable": 100.0 * float(knowledge.net(reader, self.episodes.window).mean()) / self.unit
-            if self.unit > 0.0
-            else 0.0,
+            "reachable": 100.0 * float(reached.mean()) / self.unit if self.unit > 0.0 else 0.0,
         }
 
     def _structures(self, shown: Skill) -> list[dict[str, Json]]:

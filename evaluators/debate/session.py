@@ -172,6 +172,10 @@ class Debate(Session):
             return self.session.oracle()
         return json.dumps({RESTATED: self.session.oracle(), CHECK: self._check().expected.written()})
 
+    def handouts(self) -> Mapping[str, Json]:
+        """Return the documents of the task's own session."""
+        return self.session.handouts()
+
     def recall(self, details: Mapping[str, Json]) -> None:
         """Take what a judge said, and what a model objected."""
         told = details.get("debate")

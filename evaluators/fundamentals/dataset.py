@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from evaluators.answers.expected import ExpectedNumber
-from evaluators.contract import Case, Dataset, Given, Json, Section, SingleTurn, Task
+from evaluators.contract import Case, Dataset, Difficulty, Family, Given, Json, Section, SingleTurn, Task
 from evaluators.drawing import chosen, rotation, stream, task_id
 from evaluators.fundamentals import dispute, filings, prices, statements
 from evaluators.fundamentals.options import Options
@@ -19,6 +19,10 @@ from lake.sample import Lake
 VERSION = "1.1"
 MAX_ATTEMPTS = 60
 TEMPLATES = {row.name: row for row in (*statements.TEMPLATES, *filings.TEMPLATES, *prices.TEMPLATES)}
+HARD = frozenset(
+    {"figure-on-date", "original-figure", "restatement-effect", "fourth-quarter", "which-filing", "filing-date"}
+)
+"""Templates where the figure that comes first to hand is the wrong one."""
 CATEGORIES = tuple(dict.fromkeys(row.category for row in TEMPLATES.values()))
 
 
@@ -46,6 +50,10 @@ def draw_question(
     return question
 
 
+def _difficulty(template: Template) -> Difficulty:
+    return "hard" if template.name in HARD else "easy"
+
+
 def _case(question: Question, template: Template, task_id: str, lake: Lake) -> Case:
     context: dict[str, Json] = {"ticker": question.ticker}
     if question.fiscal_year is not None:
@@ -61,6 +69,7 @@ def _case(question: Question, template: Template, task_id: str, lake: Lake) -> C
         answer_format=question.expected.answer_format(),
         context=context,
         servers=template.servers,
+        difficulty=_difficulty(template),
     )
     expected = question.expected
     argued = dispute.of_question(question, lake)
@@ -74,6 +83,10 @@ class Fundamentals(Dataset):
     name: str = "fundamentals"
     section: Section = "knowledge_retrieval"
     version: str = VERSION
+
+    def families(self) -> Sequence[Family]:
+        """Return a family for each template."""
+        return [Family(f"{self.name}/{row.name}", row.category, (_difficulty(row),)) for row in TEMPLATES.values()]
 
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases, every template once before any comes again."""

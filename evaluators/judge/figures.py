@@ -38,7 +38,8 @@ _FIGURE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _DATE = re.compile(
-    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+[0-9]{1,2}(?:,\s*[0-9]{4})?\b"
+    r"\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\.?\s+[0-9]{1,2}(?:,\s*[0-9]{4})?\b"
     r"|\b[0-9]{1,2}/[0-9]{1,2}/[0-9]{2,4}\b|\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b|\b(?:fy|q[1-4]|cy)\s?'?[0-9]{2,4}\b"
     r"|\bq[1-4]\b|\b[0-9]+-[kq]\b|§+\s?[0-9]+\w*|\bsections?\s[0-9]+\w*",
     re.IGNORECASE,

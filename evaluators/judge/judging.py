@@ -116,10 +116,10 @@ def judge_reply(
     refused = stored.temperature_refused and bool(known)
     if asked:
         with connected(settings) as ask, ThreadPoolExecutor(settings.concurrency if settings else 1) as pool:
-            panel = _Panel(ask, settings, text, task)
-            made = list(pool.map(lambda c: panel.finding(c, keys[c.name]), asked))
+            asking = _Asking(ask, settings, text, task)
+            made = list(pool.map(lambda c: asking.finding(c, keys[c.name]), asked))
             fresh = {finding.criterion: finding for finding in made}
-            outcome = panel.check(len(asked), faults=any(c.weight < 0 for c in asked))
+            outcome = asking.check(len(asked), faults=any(c.weight < 0 for c in asked))
             refused = refused or ask.temperature_refused
             misled, calls, probed = misled or outcome.misled, calls + len(asked), probed + outcome.calls
     everything = ruled | known | fresh
@@ -155,7 +155,7 @@ class _Check:
     calls: int
 
 
-class _Panel:
+class _Asking:
     """One judge and one reply."""
 
     def __init__(self, ask: Ask, settings: JudgeSettings | None, reply: str, task: str) -> None:

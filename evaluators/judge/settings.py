@@ -27,6 +27,10 @@ class JudgeSettings:
         Calls for one criterion before it stays unscored.
     concurrency
         Calls at a time for one reply.
+    panel
+        Further judges of the same criteria (:mod:`evaluators.judge.panel`).
+    max_calls_per_task
+        Verdicts that one task may need, of all judges; one that needs more stays unjudged. None: any number.
     """
 
     model: str
@@ -36,10 +40,13 @@ class JudgeSettings:
     timeout_s: float = 60.0
     attempts: int = 3
     concurrency: int = 4
+    panel: tuple[JudgeSettings, ...] = ()
+    max_calls_per_task: int | None = None
 
     def identity(self) -> dict[str, Json]:
         """Return what a verdict depends on: not the address, not the patience."""
-        return {"model": self.model, "temperature": self.temperature, "prompt": PROMPT_VERSION}
+        alone: dict[str, Json] = {"model": self.model, "temperature": self.temperature, "prompt": PROMPT_VERSION}
+        return alone | {"panel": [member.identity() for member in self.panel]} if self.panel else alone
 
 
 def read_settings(given: Mapping[str, Json]) -> JudgeSettings:
@@ -56,4 +63,7 @@ def read_settings(given: Mapping[str, Json]) -> JudgeSettings:
     unknown = [key for key in given if key not in allowed]
     if unknown:
         raise ValueError(f"judge: unknown key {unknown[0]!r}; allowed: {', '.join(allowed)}")
-    return JudgeSettings(**given)
+    members = given.get("panel") or ()
+    patience = {key: given[key] for key in ("timeout_s", "attempts", "concurrency") if key in given}
+    panel = tuple(read_settings(patience | dict(member)) for member in members)
+    return JudgeSettings(**dict(given) | {"panel": panel})

@@ -21,6 +21,7 @@ from evaluators.options.tasks import (
     single_option,
     spread_sizing,
     straddle_attribution,
+    traded_option,
     volatility_view,
 )
 
@@ -38,6 +39,7 @@ TEMPLATES: tuple[type[Problem], ...] = (
     forward_volatility.ForwardVolatility,
     profit_attribution.ProfitAttribution,
     straddle_attribution.StraddleAttribution,
+    traded_option.TradedOption,
     spread_sizing.SpreadSizing,
     delta_book.ValueAtRiskLimit,
     collar.Collar,

@@ -7,21 +7,28 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from evaluators.contract import Case, Dataset, Given, Json, Score, Section, SingleTurn
+from evaluators import published_bank
+from evaluators.contract import Case, Dataset, Difficulty, Family, Given, Json, Score, Section, SingleTurn
+from evaluators.judge.settings import JudgeSettings, read_settings
 from evaluators.options import dispute, scoring
 from evaluators.options.bank import PUBLISHED, TEMPLATES, select, sound
 from evaluators.options.options import Options
 from evaluators.options.problem import (
+    AS_OF,
     LEVEL_TOLERANCE,
     PROBABILITY_TOLERANCE,
     RELATIVE_TOLERANCE,
     UNLOCKING_FIGURES,
     Problem,
 )
+from evaluators.options.published_file import FAMILY_OF
 
-VERSION = "1.1"
+VERSION = "1.2"
+_BY_FAMILY = {template.family: template for template in TEMPLATES}
+EASY = frozenset({"fair_value", "quoted_option", "single_option", "net_delta"})
+"""Families of one option, or of one sum; the others choose a position within limits."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,15 @@ class OptionsTrading(Dataset):
     name: str = "options"
     section: Section = "options_trading"
     version: str = VERSION
+    judge: JudgeSettings | None = None
+
+    def judged_by(self, judge: Mapping[str, Json] | None) -> OptionsTrading:
+        """Return the dataset with the run's judge, for questions that are marked by their file."""
+        return self if judge is None else replace(self, judge=read_settings(judge))
+
+    def families(self) -> Sequence[Family]:
+        """Return a family for each template."""
+        return [Family(row.family, row.category, (_difficulty(row.family),)) for row in TEMPLATES]
 
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases.
@@ -44,6 +60,17 @@ class OptionsTrading(Dataset):
         variant, task_types = given.variant or "drawn", list(given.task_types or ())
         if count < 0:
             raise ValueError(f"count must not be negative, got {count}")
+        if given.path is not None:
+            return published_bank.draw(
+                given.path,
+                marking=published_bank.Marking(self.name, self.section, AS_OF, self.judge),
+                known=FAMILY_OF,
+                ours=lambda name: _printed_case(_BY_FAMILY[name]),
+                kinds=lambda name: (name, _BY_FAMILY[name].category),
+                task_types=task_types,
+                order=random.Random(f"{VERSION}/published/{seed}"),
+                count=count,
+            )
         if variant == "drawn":
             chosen = select(task_types)
             return [_drawn_case(chosen, seed, index) for index in range(count)]
@@ -57,12 +84,17 @@ class OptionsTrading(Dataset):
 
     def data_hash(self, options: Given) -> str:
         """Return the sha256 of the printed tasks and of fixed draws of every template, with the marking scheme."""
-        Options.read(options)
+        path = Options.read(options).path
+        file = [] if path is None else [published_bank.content_hash(path), self.judge and self.judge.identity()]
         tolerances = [RELATIVE_TOLERANCE, LEVEL_TOLERANCE, PROBABILITY_TOLERANCE, UNLOCKING_FIGURES]
         rules = [VERSION, scoring.PASS_MARK, *tolerances, [t.family for t in TEMPLATES]]
         probes = [_content(sound(template, random.Random(f"hash/{template.family}"))) for template in TEMPLATES]
         printed = [_content(question.build()) for question in PUBLISHED.values()]
-        return hashlib.sha256(json.dumps([rules, probes, printed], sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps([rules, probes, printed, *file], sort_keys=True).encode()).hexdigest()
+
+
+def _difficulty(family: str) -> Difficulty:
+    return "easy" if family in EASY else "hard"
 
 
 def _content(problem: Problem) -> list[Json]:
@@ -85,7 +117,7 @@ def _printed_case(template: type[Problem]) -> Case:
 
 def _case(problem: Problem, origin: str, printed: Mapping[str, Json]) -> Case:
     digest = hashlib.sha256(f"{VERSION}/{problem.family}/{origin}".encode()).hexdigest()[:10]
-    task = problem.task(f"options-{problem.family}-{digest}")
+    task = replace(problem.task(f"options-{problem.family}-{digest}"), difficulty=_difficulty(problem.family))
     judge: Callable[[str], Score] = functools.partial(scoring.judge, problem, printed=printed)
     gold = problem.perfect_reply()
     argued = dispute.of_problem(problem)

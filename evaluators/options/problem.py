@@ -27,7 +27,7 @@ UNLOCKING_FIGURES = 2
 """Right figures, probabilities aside, before the legs count: one is right by luck now and then."""
 
 AS_OF = date(2024, 12, 31)
-"""Everything that is needed stands in the task; a date is needed only because every task has one."""
+"""Of tasks in which everything stands that is needed: every task has a date."""
 
 _RULES = (
     "Reply with one JSON object with the keys pnl, greeks, strategy and risk (25 points each). Numbers are JSON "
@@ -116,11 +116,14 @@ class Problem(ABC):
         FAB++ category.
     stock
         Whether the legs may hold stock.
+    servers
+        Tool servers without which the figures cannot be worked out.
     """
 
     family: ClassVar[str]
     category: ClassVar[str]
     stock: ClassVar[bool] = False
+    servers: ClassVar[tuple[str, ...]] = ("options", "risk")
 
     @classmethod
     @abstractmethod
@@ -142,6 +145,10 @@ class Problem(ABC):
     @abstractmethod
     def figures(self) -> Figures:
         """Return the numbers asked for, by dimension."""
+
+    def day(self) -> date:
+        """Return the date of the task."""
+        return AS_OF
 
     def tradable(self) -> Sequence[Series]:
         """Return the series that the legs may use."""
@@ -194,12 +201,12 @@ class Problem(ABC):
             dataset="options",
             category=self.category,
             family=self.family,
-            as_of=AS_OF,
+            as_of=self.day(),
             question=self.question(),
             answer_format=self._answer_format(),
             answer_schema=self._schema(),
             context=self.context(),
-            servers=("options", "risk"),
+            servers=self.servers,
         )
 
     def _answer_format(self) -> str:

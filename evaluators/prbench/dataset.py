@@ -129,9 +129,8 @@ def mark(criteria: Sequence[Criterion], met: Mapping[str, bool]) -> Points:
 DATASET = RubricDataset(
     name="prbench",
     section="knowledge_retrieval",
-    version="1.1",
+    version="1.2",
     as_of=date(2025, 11, 30),
-    source="Get the finance or finance_hard parquet of ScaleAI/PRBench from Hugging Face and give its path.",
     read=read,
     mark=mark,
     pass_mark=75.0,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 
-from evaluators.contract import Case, Dataset, Given, Section
+from evaluators.contract import Case, Dataset, Difficulty, Family, Given, Section
 from evaluators.drawing import chosen, rotation, stream, task_id
 from evaluators.professional.assignment import Template
 from evaluators.professional.assignments import (
@@ -42,6 +42,8 @@ TEMPLATES = {
         paper_trading,
     )
 }
+HARD = frozenset({"paper-trading", "value-at-risk", "option-hedge"})
+"""Assignments whose inputs have to be fetched, or whose figures follow from a choice of the agent's."""
 SOURCES = ("marks.py", "table.py", "memo.py", "deliverables.py", "assignment.py")
 
 
@@ -53,6 +55,10 @@ class Professional(Dataset):
     section: Section = "professional_tasks"
     version: str = VERSION
 
+    def families(self) -> Sequence[Family]:
+        """Return a family for each template."""
+        return [Family(f"{self.name}/{row.name}", row.category, (_difficulty(row),)) for row in TEMPLATES.values()]
+
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases, every template once before any comes again.
 
@@ -61,7 +67,8 @@ class Professional(Dataset):
         cases = []
         for index, template in enumerate(self._order(Options.read(options), seed=seed, count=count)):
             name = (self.name, VERSION, seed, template.name, index)
-            cases.append(template.case(template.draw(stream(*name)), task_id(*name, show=(0, 3))))
+            case = template.case(template.draw(stream(*name)), task_id(*name, show=(0, 3)))
+            cases.append(replace(case, task=replace(case.task, difficulty=_difficulty(template))))
         return cases
 
     def data_hash(self, options: Given) -> str:
@@ -83,6 +90,10 @@ class Professional(Dataset):
             drawn = [rotation(names, index=place, name=(self.name, VERSION, seed)) for place in places]
             order += sorted(drawn, key=lambda name: name not in first)
         return [TEMPLATES[name] for name in order[:count]]
+
+
+def _difficulty(template: Template) -> Difficulty:
+    return "hard" if template.name in HARD else "easy"
 
 
 def _templates(options: Options) -> tuple[str, ...]:

@@ -109,9 +109,8 @@ def mark(criteria: Sequence[Criterion], met: Mapping[str, bool]) -> Points:
 DATASET = RubricDataset(
     name="public_csv",
     section="knowledge_retrieval",
-    version="1.1",
+    version="1.2",
     as_of=date(2025, 12, 31),
-    source="Get data/public.csv from github.com/vals-ai/finance-agent and give its path.",
     read=read,
     mark=mark,
     pass_mark=100.0,

@@ -6,17 +6,23 @@ import functools
 import hashlib
 import json
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
-from evaluators.contract import Case, Dataset, Given, Score, Section, SingleTurn
+from evaluators import published_bank
+from evaluators.contract import Case, Dataset, Difficulty, Family, Given, Json, Score, Section, SingleTurn
+from evaluators.judge.settings import JudgeSettings, read_settings
 from evaluators.synthetic import dispute, scoring
 from evaluators.synthetic.bank import BANK, PUBLISHED, select
 from evaluators.synthetic.options import Options
-from evaluators.synthetic.problem import WEIGHTS, Problem, written
+from evaluators.synthetic.problem import AS_OF, WEIGHTS, Problem, written
+from evaluators.synthetic.published_file import TEMPLATE_OF
 from evaluators.synthetic.template import PITFALL_MARGIN, PROBES, Template
 
 VERSION = "1.1"
+_BY_NAME = {template.name: template for template in BANK}
+HARD = frozenset({"bond_replication", "covered_interest", "rate_swap", "two_stage_value"})
+"""Templates that take more than one idea."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,15 @@ class Synthetic(Dataset):
     name: str = "synthetic"
     section: Section = "analytical_reasoning"
     version: str = VERSION
+    judge: JudgeSettings | None = None
+
+    def judged_by(self, judge: Mapping[str, Json] | None) -> Synthetic:
+        """Return the dataset with the run's judge, for questions that are marked by their file."""
+        return self if judge is None else replace(self, judge=read_settings(judge))
+
+    def families(self) -> Sequence[Family]:
+        """Return a family for each template."""
+        return [Family(template.name, template.topic, (_difficulty(template),)) for template in BANK]
 
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases.
@@ -39,6 +54,17 @@ class Synthetic(Dataset):
         variant, task_types = given.variant or "drawn", list(given.task_types or ())
         if count < 0:
             raise ValueError(f"count must not be negative, got {count}")
+        if given.path is not None:
+            return published_bank.draw(
+                given.path,
+                marking=published_bank.Marking(self.name, self.section, AS_OF, self.judge),
+                known=TEMPLATE_OF,
+                ours=lambda name: _fixed_case(_BY_NAME[name], given.variant or "canonical"),
+                kinds=lambda name: (name, _BY_NAME[name].topic),
+                task_types=task_types,
+                order=random.Random(f"{VERSION}/published/{seed}"),
+                count=count,
+            )
         if variant == "drawn":
             chosen = select(task_types, BANK)
             return [_drawn_case(chosen, seed, index) for index in range(count)]
@@ -50,10 +76,15 @@ class Synthetic(Dataset):
 
     def data_hash(self, options: Given) -> str:
         """Return the sha256 of the bank and the marking scheme."""
-        Options.read(options)
+        path = Options.read(options).path
+        file = [] if path is None else [published_bank.content_hash(path), self.judge and self.judge.identity()]
         rules = [WEIGHTS, scoring.PASS_MARK, PROBES, scoring.FORMULA_TOLERANCE, PITFALL_MARGIN]
-        content = json.dumps([VERSION, rules, [asdict(template) for template in BANK]], sort_keys=True)
+        content = json.dumps([VERSION, rules, [asdict(template) for template in BANK], *file], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _difficulty(template: Template) -> Difficulty:
+    return "hard" if template.name in HARD else "easy"
 
 
 def _drawn_case(chosen: Sequence[Template], seed: int, index: int) -> Case:
@@ -71,7 +102,7 @@ def _fixed_case(template: Template, variant: str) -> Case:
 def _case(problem: Problem, origin: str, variant: str) -> Case:
     template = problem.template
     digest = hashlib.sha256(f"{VERSION}/{variant}/{template.name}/{origin}".encode()).hexdigest()[:10]
-    task = problem.task(f"synthetic-{template.name}-{digest}")
+    task = replace(problem.task(f"synthetic-{template.name}-{digest}"), difficulty=_difficulty(template))
     rule, gold = scoring.judge, problem.perfect_reply()
     if variant == "as_published":
         rule, gold = scoring.judge_as_published, json.dumps({"answer": written(template.printed[0], template.answer)})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import model_validator
+
 from evaluators.entry import Entry
 
 
@@ -12,8 +14,18 @@ class Options(Entry):
 
     The variant ``drawn`` (default) draws the inputs, ``canonical`` has the printed inputs and computed truth,
     ``as_published`` the printed inputs scored against the printed figures, for comparison only.
+
+    ``path`` is a published bank (``questions.json`` or its folder): what it asks is drawn, in our wording and with
+    computed truth where it is a published question, otherwise marked by the file.
     """
 
     type: Literal["synthetic"] = "synthetic"
     variant: Literal["drawn", "canonical", "as_published"] | None = None
     task_types: tuple[str, ...] | None = None
+    path: str | None = None
+
+    @model_validator(mode="after")
+    def _a_file_is_not_drawn(self) -> Options:
+        if self.path is not None and self.variant == "drawn":
+            raise ValueError("variant: drawn has no file; leave out path, or write canonical or as_published")
+        return self

@@ -1,4 +1,4 @@
-"""Candles and funding rates from files: CSV, Parquet, Feather, and the exchange's own archive of zip files."""
+"""Candles and funding rates from files: CSV, Parquet, Feather, the exchange's archive of zip files, and scenarios."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from lake.candles import published
 from lake.candles.candles import Candles, Floats, Funding, moment
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 TIME_NAMES = ("timestamp", "date", "datetime", "time", "open_time", "open_time_utc", "opentime", "calc_time", "t")
 RATE_NAMES = ("funding_rate", "fundingrate", "last_funding_rate", "rate")
-SUFFIXES = (".csv", ".csv.gz", ".parquet", ".feather", ".zip")
+SUFFIXES = (".csv", ".csv.gz", ".parquet", ".feather", ".zip", published.NAME)
 PRICES = ("open", "high", "low", "close")
 QUOTES = ("USDT", "USDC", "BUSD", "USD")
 GROUPS = ("window", "symbol", "interval")
@@ -34,9 +35,10 @@ UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (np.inf, 1e9))
 def read(path: Path | str) -> list[Candles]:
     """Return the candles of one file; several when it holds several symbols, intervals or windows.
 
-    The format follows from the name: ``.csv``, ``.csv.gz``, ``.parquet``, ``.feather``, or ``.zip`` as the exchange
-    archives them. A column of times (``timestamp``, ``date``, ``open_time``, ...) and open, high, low, close, volume
-    are needed, in any order and case. Times with a zone are converted to UTC; times without one are UTC.
+    The format follows from the name: ``.csv``, ``.csv.gz``, ``.parquet``, ``.feather``, ``.zip`` as the exchange
+    archives them, or ``market_data.json`` as scenarios are published (:mod:`lake.candles.published`). A column of times
+    (``timestamp``, ``date``, ``open_time``, ...) and open, high, low, close, volume are needed, in any order and case.
+    Times with a zone are converted to UTC; times without one are UTC.
 
     Raises
     ------
@@ -44,6 +46,11 @@ def read(path: Path | str) -> list[Candles]:
         When the format is unknown or columns are missing, naming them.
     """
     path = Path(path)
+    if path.name.endswith(published.NAME):
+        return [
+            published.candles(path, symbol, bar_seconds(time, path.name), time, columns)
+            for symbol, (time, columns) in published.read(path).items()
+        ]
     frame = _frame(path, ARCHIVE_COLUMNS)
     times = [name for name in TIME_NAMES if name in frame.columns]
     missing = [name for name in (*PRICES, "volume") if name not in frame.columns]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mcp.server import MCPServer
 
+    from mcp_servers.handouts import Handouts
     from mcp_servers.sandbox.pool import Pool
     from mcp_servers.sandbox.tiers import SelfTest
 
@@ -29,8 +30,8 @@ def tier() -> str | None:
     return None if found is None else found.name
 
 
-def build_server(*, pool: Pool | None = None) -> MCPServer:
+def build_server(*, pool: Pool | None = None, handouts: Handouts | None = None) -> MCPServer:
     """Return the MCP server; see :func:`mcp_servers.sandbox.server.build_server`."""
     from mcp_servers.sandbox import server
 
-    return server.build_server(pool=pool)
+    return server.build_server(pool=pool, handouts=handouts)

@@ -12,12 +12,14 @@ from typing import Any
 
 from mcp_servers.sandbox import limits
 from mcp_servers.sandbox.json_value import require_plain, values_at_most
-from mcp_servers.sandbox.outcome import REPORTED_BY_CHILD, ErrorClass, Outcome, SandboxFault, Usage
-from mcp_servers.sandbox.user_code import ERROR_LIMIT_CHARACTERS, FAULT, LOCKED
+from mcp_servers.sandbox.outcome import REPORTED_BY_CHILD, ErrorClass, Left, Outcome, SandboxFault, Usage
+from mcp_servers.sandbox.user_code import ERROR_LIMIT_CHARACTERS, FAULT, LOCKED, SEPARATOR
 from mcp_servers.sandbox.zygote_process import CallEnd, ZygoteProcess
 
 _CHUNK_BYTES = 1 << 16
 _END_GRACE_S = 5.0
+_SUMMARY_LIMIT_BYTES = 64 * 1024
+_SUMMARY_KEYS = {"restored": list, "kept": list, "not_kept": dict, "files": dict}
 
 
 @dataclass
@@ -54,8 +56,8 @@ def _request_descriptor(request: bytes) -> int:
 class Call:
     """A call in progress on one zygote."""
 
-    def __init__(self, zygote: ZygoteProcess, request: bytes, timeout_s: float) -> None:
-        self._zygote = zygote
+    def __init__(self, zygote: ZygoteProcess, request: bytes, timeout_s: float, *, in_session: bool = False) -> None:
+        self._zygote, self._in_session = zygote, in_session
         self._started = time.monotonic()
         self._deadline = self._started + timeout_s
         self._killed_by: ErrorClass | None = None
@@ -76,7 +78,11 @@ class Call:
                 os.close(descriptor)
         self._stdout = _Pipe(read_ends[0], limits.OUTPUT_LIMIT_BYTES)
         self._stderr = _Pipe(read_ends[1], limits.OUTPUT_LIMIT_BYTES)
-        self._result = _Pipe(read_ends[2], limits.RESULT_LIMIT_BYTES + len(LOCKED))
+        self._result = _Pipe(read_ends[2], self._most_reported())
+
+    def _most_reported(self) -> int:
+        most = limits.RESULT_LIMIT_BYTES + len(LOCKED)
+        return most + limits.STATE_LIMIT_BYTES + _SUMMARY_LIMIT_BYTES if self._in_session else most
 
     def finish(self) -> Outcome:
         """Wait for the end and return the outcome.
@@ -137,7 +143,8 @@ class Call:
         if not reported.startswith(LOCKED) and self._killed_by != "timeout":
             detail = reported.removeprefix(FAULT).decode(errors="replace") or "it died"
             raise SandboxFault(f"the call was not locked down: {detail}")
-        report = _parse(reported[len(LOCKED) :])
+        raw, *rest = reported[len(LOCKED) :].split(SEPARATOR, 2)
+        report = _parse(raw) if len(raw) <= limits.RESULT_LIMIT_BYTES else {}
         error_class, error, killed_by = self._verdict(end, report)
         ok = error_class is None
         return Outcome(
@@ -150,6 +157,7 @@ class Call:
             error=error,
             killed_by=killed_by,
             usage=Usage(wall_seconds=wall_seconds, cpu_seconds=end.cpu_seconds, peak_bytes=end.peak_bytes),
+            left=_left(rest) if self._in_session and self._killed_by is None else None,
         )
 
     def _verdict(self, end: CallEnd, report: dict[str, Any]) -> tuple[ErrorClass | None, str | None, str | None]:
@@ -183,6 +191,18 @@ def _verdict_of_signal(number: int, cpu_seconds: float) -> tuple[ErrorClass, str
         raise SandboxFault("the call was killed from outside the sandbox")
     name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
     return "user_error", f"the code crashed its process with {name}", name
+
+
+def _left(parts: list[bytes]) -> Left | None:
+    """Return what was left for the next call; None where the code wrote something else in its place."""
+    summary = _parse(parts[0]) if len(parts) == 2 and len(parts[0]) <= _SUMMARY_LIMIT_BYTES else {}
+    if set(summary) != set(_SUMMARY_KEYS) or not all(isinstance(summary[key], of) for key, of in _SUMMARY_KEYS.items()):
+        return None
+    texts = [*summary["restored"], *summary["kept"], *summary["not_kept"].values()]
+    sizes = summary["files"].values()
+    if not all(isinstance(text, str) for text in texts) or not all(type(size) is int for size in sizes):
+        return None
+    return Left(parts[1], summary)
 
 
 def _parse(raw: bytes) -> dict[str, Any]:

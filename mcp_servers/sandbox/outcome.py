@@ -19,6 +19,22 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class Left:
+    """The state that a call left, as the code in it tells.
+
+    Attributes
+    ----------
+    state
+        For the next call, and for nobody else to read; empty where it was too large to keep.
+    summary
+        ``restored``, ``kept``, ``not_kept`` (with reasons) and ``files`` (with sizes).
+    """
+
+    state: bytes
+    summary: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The end of one call.
 
@@ -36,6 +52,8 @@ class Outcome:
         The limit (an error class) or signal that ended the process; None when it ended by itself.
     usage
         Measured from outside the sandbox.
+    left
+        What a call in a session left for the next one; None outside of a session, and where the call was killed.
     """
 
     ok: bool
@@ -47,6 +65,7 @@ class Outcome:
     error: str | None
     killed_by: str | None
     usage: Usage
+    left: Left | None = None
 
 
 class SandboxFault(RuntimeError):

@@ -6,15 +6,16 @@ import json
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mcp_servers.sandbox import limits, readable
+from mcp_servers.sandbox import limits, readable, workspace
 from mcp_servers.sandbox.call import Call
 from mcp_servers.sandbox.nursery_process import START_LIMIT_S, NurseryProcess
 from mcp_servers.sandbox.outcome import Outcome, SandboxFault, SandboxUnavailable, Usage
 from mcp_servers.sandbox.preload import MODULES
 from mcp_servers.sandbox.protection import Tier
+from mcp_servers.sandbox.user_code import SEPARATOR
 from mcp_servers.sandbox.zygote_process import ZygoteProcess
 
 SIZE = 2
@@ -63,7 +64,16 @@ class Pool:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def execute(self, code: str, *, data: Any = None, timeout_s: float = 5.0, seed: int = 0) -> Outcome:
+    def execute(
+        self,
+        code: str,
+        *,
+        data: Any = None,
+        timeout_s: float = 5.0,
+        seed: int = 0,
+        files: Mapping[str, str] | None = None,
+        state: bytes | None = None,
+    ) -> Outcome:
         """Run ``code`` in a fresh locked process and return its outcome; a fault of ours is tried once more.
 
         Parameters
@@ -76,27 +86,31 @@ class Pool:
             Wall clock limit in seconds, in (0, 10].
         seed
             Seed of the generators of ``random`` and ``numpy.random``.
+        files
+            Texts that the code can open by their names; 4 MiB in all.
+        state
+            What the call before of its session left, empty at first; None outside of a session.
 
         Raises
         ------
         ValueError
             An argument is over its limit.
         """
-        request = _request(code, data, timeout_s, seed)
+        request = _request(code, data, timeout_s, seed, files or {}, state)
         started = time.monotonic()
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 with self._slots:
-                    return self._run_once(request, timeout_s)
+                    return self._run_once(request, timeout_s, in_session=state is not None)
             except SandboxFault as fault:
                 if attempt == _ATTEMPTS:
                     return _faulty(fault, time.monotonic() - started)
         raise AssertionError("unreachable")
 
-    def _run_once(self, request: bytes, timeout_s: float) -> Outcome:
+    def _run_once(self, request: bytes, timeout_s: float, *, in_session: bool) -> Outcome:
         zygote = self._choose()
         try:
-            outcome = Call(zygote, request, timeout_s).finish()
+            outcome = Call(zygote, request, timeout_s, in_session=in_session).finish()
         except SandboxFault:
             self._retire(zygote)
             raise
@@ -224,16 +238,21 @@ class Pool:
         self._keeper.join()
 
 
-def _request(code: str, data: Any, timeout_s: float, seed: int) -> bytes:
+def _request(code: str, data: Any, timeout_s: float, seed: int, files: Mapping[str, str], state: bytes | None) -> bytes:
     size = len(code.encode())
     if size > limits.CODE_LIMIT_BYTES:
         raise ValueError(f"code has {size} bytes; at most {limits.CODE_LIMIT_BYTES} are allowed")
     if not 0 < timeout_s <= limits.TIMEOUT_LIMIT_S:
         raise ValueError(f"timeout_s is {timeout_s}; it must be above 0 and at most {limits.TIMEOUT_LIMIT_S}")
-    size = len(json.dumps(data).encode())
-    if size > limits.DATA_LIMIT_BYTES:
-        raise ValueError(f"data has {size} bytes as JSON; at most {limits.DATA_LIMIT_BYTES} are allowed")
-    return json.dumps({"code": code, "data": data, "seed": seed}).encode()
+    wrong = next((name for name in files if not workspace.is_name(name)), None)
+    if wrong is not None:
+        raise ValueError(f"files: {wrong!r:.80} is no name of a file; plain names are, such as 'prices.csv'")
+    for name, given in (("data", data), ("files", dict(files))):
+        size = len(json.dumps(given).encode())
+        if size > limits.DATA_LIMIT_BYTES:
+            raise ValueError(f"{name} has {size} bytes as JSON; at most {limits.DATA_LIMIT_BYTES} are allowed")
+    head = {"code": code, "data": data, "seed": seed, "files": dict(files), "session": state is not None}
+    return json.dumps(head).encode() + SEPARATOR + (state or b"")
 
 
 def _faulty(fault: SandboxFault, wall_seconds: float) -> Outcome:

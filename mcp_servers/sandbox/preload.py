@@ -18,7 +18,7 @@ MODULES = (
     "random", "re", "secrets", "statistics", "string", "textwrap", "threading", "time", "typing", "uuid", "zoneinfo",
     "numpy", "numpy.fft", "numpy.linalg", "numpy.random", "numpy.polynomial", "pandas", "tzdata", "dateutil.parser",
     "scipy.special", "scipy.stats", "scipy.optimize", "scipy.integrate", "scipy.interpolate", "scipy.sparse.linalg",
-    "scipy.linalg", "scipy.signal",
+    "scipy.linalg", "scipy.signal", "statsmodels.api", "statsmodels.tsa.api", "pickle",
 )  # fmt: skip
 _OPTIONAL = ("tzdata",)
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from glob import glob
 from importlib.util import find_spec
 
-PACKAGES = ("numpy", "scipy", "pandas", "dateutil", "six", "tzdata", "pytz")
+PACKAGES = ("numpy", "scipy", "pandas", "statsmodels", "patsy", "packaging", "dateutil", "six", "tzdata", "pytz")
 REQUIRED = ("numpy", "scipy", "pandas")
 _LIBRARY_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 _LIBRARY_TREES = ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64")

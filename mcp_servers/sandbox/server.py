@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+from contextlib import nullcontext
 from typing import Annotated, Any
 
 import anyio.to_thread
@@ -11,20 +12,39 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, Field
 
 from mcp_servers import caller, toolset
+from mcp_servers.handouts import Handouts
 from mcp_servers.sandbox import limits, tiers
 from mcp_servers.sandbox.outcome import ErrorClass, Outcome, SandboxUnavailable
 from mcp_servers.sandbox.pool import Pool
+from mcp_servers.sandbox.sessions import Sessions
 from mcp_servers.turns import Turns
 
 Code = Annotated[
     str,
     Field(
         description="Python source, at most 64 KiB. Assign the answer to `result`, or let the last line be its value; "
-        "what is printed comes back as well. numpy, scipy and pandas are installed; there are no files, no network, "
-        "no other processes, and nothing is kept between calls."
+        "what is printed comes back as well. numpy, scipy, pandas and statsmodels are installed; there is no network, "
+        "no disk and no other process, and nothing is kept between calls outside of a session."
     ),
 ]
 Data = Annotated[Any, Field(description="Any JSON value, at most 4 MiB; the code sees it as `data`")]
+Files = Annotated[
+    dict[str, str] | None,
+    Field(
+        description="Texts by plain names, at most 4 MiB; the code opens them: pandas.read_csv('prices.csv'). What a "
+        "task gives as its context is there as context.json"
+    ),
+]
+SessionName = Annotated[
+    str | None,
+    Field(
+        description="Name of a notebook of this task: variables, functions, imports and files of its calls are there "
+        f"in the next call of the same name. At most {limits.SESSIONS_PER_TASK} a task, 8 MiB each; without it nothing "
+        "is kept",
+        min_length=1,
+        max_length=64,
+    ),
+]
 Timeout = Annotated[float, Field(description="Wall clock limit, seconds, above 0 and at most 10")]
 
 
@@ -34,6 +54,16 @@ class ExecutionUsage(BaseModel):
     wall_seconds: float = Field(description="Wall clock, seconds")
     cpu_seconds: float = Field(description=f"Processor time, seconds; at most {limits.CPU_LIMIT_S}")
     peak_bytes: int = Field(description="Peak resident memory, bytes, about 110 MB of which is Python and its packages")
+
+
+class SessionState(BaseModel):
+    """What a session held before the call, and holds for the next one."""
+
+    restored: list[str] = Field(description="Variables that were there")
+    kept: list[str] = Field(description="Variables, functions and classes that the next call will find")
+    not_kept: dict[str, str] = Field(description="Variables that it will not, and why")
+    files: dict[str, int] = Field(description="Files by name, with their sizes in bytes")
+    dropped: bool = Field(description="The state before the call was given up: other tasks needed the room")
 
 
 class Execution(BaseModel):
@@ -51,10 +81,13 @@ class Execution(BaseModel):
     error: str | None = Field(description="One line; null when ok")
     killed_by: str | None = Field(description="Limit or signal that ended the process; null when it ended by itself")
     usage: ExecutionUsage
+    session: SessionState | None = Field(
+        default=None, description="null outside of a session, and where the call was killed: then it is as before"
+    )
     tier: str = Field(description="Protections in force")
 
 
-def _execution(outcome: Outcome, tier: str) -> Execution:
+def _execution(outcome: Outcome, tier: str, *, dropped: bool) -> Execution:
     return Execution(
         ok=outcome.ok,
         result=outcome.result,
@@ -69,6 +102,7 @@ def _execution(outcome: Outcome, tier: str) -> Execution:
             cpu_seconds=outcome.usage.cpu_seconds,
             peak_bytes=outcome.usage.peak_bytes,
         ),
+        session=None if outcome.left is None else SessionState(**outcome.left.summary, dropped=dropped),
         tier=tier,
     )
 
@@ -82,13 +116,15 @@ def _started_pool() -> Pool:
     return pool
 
 
-def build_server(*, pool: Pool | None = None) -> MCPServer:
+def build_server(*, pool: Pool | None = None, handouts: Handouts | None = None) -> MCPServer:
     """Return the server with its one tool.
 
     Parameters
     ----------
     pool
         Where calls run; by default a new one of the strongest tier, which lives as long as the process.
+    handouts
+        Files of tasks, by name under ``files``; none by default.
 
     Raises
     ------
@@ -96,25 +132,35 @@ def build_server(*, pool: Pool | None = None) -> MCPServer:
         No tier works on this machine. There is no way to run code without protection.
     """
     runner = pool or _started_pool()
-    turns = Turns(per_task=limits.CALLS_PER_TASK)
+    turns, sessions = Turns(per_task=limits.CALLS_PER_TASK), Sessions()
+    told = handouts or Handouts()
 
-    async def execute_python(code: Code, data: Data = None, timeout_s: Timeout = 5.0) -> Execution:
-        """Run Python code in a fresh process with numpy, scipy and pandas, and return its result and output.
+    async def execute_python(
+        code: Code, data: Data = None, timeout_s: Timeout = 5.0, files: Files = None, session: SessionName = None
+    ) -> Execution:
+        """Run Python code in a fresh process with numpy, scipy, pandas and statsmodels; return its result and output.
 
         Limits: 5 s of processor time, 512 MB of memory, 64 threads, 64 KiB of output, 1 MiB and 100,000 values of
         result. At most two calls of a task run at a time; others wait. `usage` is in seconds and bytes.
         """
         call = caller.current()
         grant = call.grant
-        async with turns.turn():
-            try:
+        known = (told.of(grant) or {}).get("files", {}) | (files or {})
+        try:
+            kept = None if session is None else sessions.of((grant.run_id, grant.task_id), session)
+            async with turns.turn(), nullcontext() if kept is None else kept.turn:
+                dropped, state = kept is not None and kept.dropped, None if kept is None else kept.state or b""
                 outcome = await anyio.to_thread.run_sync(
-                    lambda: runner.execute(code, data=data, timeout_s=timeout_s, seed=grant.seed)
+                    lambda: runner.execute(
+                        code, data=data, timeout_s=timeout_s, seed=grant.seed, files=known, state=state
+                    )
                 )
-            except (ValueError, SandboxUnavailable) as error:
-                raise ToolError(str(error)) from error
+                if kept is not None and outcome.left is not None and outcome.left.state:
+                    sessions.keep(kept, outcome.left.state)
+        except (ValueError, SandboxUnavailable) as error:
+            raise ToolError(str(error)) from error
         call.own_s += outcome.usage.wall_seconds
-        return _execution(outcome, runner.tier.name)
+        return _execution(outcome, runner.tier.name, dropped=dropped)
 
     return toolset.build(
         "sandbox",

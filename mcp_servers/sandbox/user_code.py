@@ -13,11 +13,14 @@ import traceback
 from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
-from mcp_servers.sandbox import limits
+from mcp_servers.sandbox import limits, workspace
 from mcp_servers.sandbox.json_value import encode, require_plain, values_at_most
 from mcp_servers.sandbox.lockdown import RESULT_FD
+from mcp_servers.sandbox.notebook import Notebook
 
 LOCKED = b"L"
+SEPARATOR = b"\0"
+"""Between JSON and what follows it: JSON as it is written here has no such byte."""
 FAULT = b"F"
 ERROR_LIMIT_CHARACTERS = 2000
 _SOURCE_NAME = "<code>"
@@ -111,23 +114,45 @@ def _failure(error: BaseException) -> dict[str, Any]:
     return {"error_class": _error_class(error), "error": message[:ERROR_LIMIT_CHARACTERS]}
 
 
-def _outcome(request: bytes) -> dict[str, Any]:
+def _failed(error: BaseException) -> dict[str, Any]:
+    _print_traceback(error)
+    return _failure(error)
+
+
+def _run(code: str, names: dict[str, Any]) -> dict[str, Any]:
     try:
-        fields = json.loads(request)
-        _seed(fields["seed"])
-        code = fields["code"]
-        linecache.cache[_SOURCE_NAME] = (len(code), None, code.splitlines(keepends=True), _SOURCE_NAME)
-        names = _fresh_main(fields["data"])
-        try:
-            exec(_compile(code), names)
-        except SystemExit as stop:
-            if stop.code not in (None, 0):
-                return {"error_class": "user_error", "error": f"SystemExit: {stop.code}"}
-        _join_threads()
-        return {"result": _value(names)}
+        exec(_compile(code), names)
+    except SystemExit as stop:
+        if stop.code not in (None, 0):
+            return {"error_class": "user_error", "error": f"SystemExit: {stop.code}"}
+    _join_threads()
+    return {"result": _value(names)}
+
+
+def _answer(request: bytes) -> bytes:
+    """Return the report of a call; in a session, behind separators, also what it leaves and the state itself."""
+    head, _, state = request.partition(SEPARATOR)
+    fields = json.loads(head)
+    _seed(fields["seed"])
+    code, names = fields["code"], _fresh_main(fields["data"])
+    linecache.cache[_SOURCE_NAME] = (len(code), None, code.splitlines(keepends=True), _SOURCE_NAME)
+    try:
+        notebook = Notebook(state, fields.get("files", {}))
+        if fields.get("files", {}) or fields.get("session"):
+            workspace.install(notebook.files)
+        notebook.restore(names)
     except BaseException as error:
-        _print_traceback(error)
-        return _failure(error)
+        return _encoded(_failed(error))
+    try:
+        report = _run(code, names)
+    except BaseException as error:
+        report = _failed(error)
+    raw = _encoded(report)
+    if not fields.get("session"):
+        return raw
+    # as in a notebook, what was assigned before an error is there afterwards
+    left, summary = notebook.keep(code, names)
+    return SEPARATOR.join((raw, json.dumps(summary).encode(), left))
 
 
 def _encoded(outcome: dict[str, Any]) -> bytes:
@@ -149,11 +174,14 @@ def _write_all(descriptor: int, raw: bytes) -> None:
 
 
 def run(request: bytes) -> NoReturn:
-    """Run the request, a JSON object ``{code, data, seed}``, and write the outcome as JSON; never returns normally."""
+    """Run the request and write the outcome as JSON; never returns normally.
+
+    The request is a JSON object ``{code, data, seed, files, session}``, and after a separator the state of the session.
+    """
     try:
         _open_streams()
         try:
-            raw = _encoded(_outcome(request))
+            raw = _answer(request)
         except BaseException as error:
             raw = json.dumps(_failure(error)).encode()
         for stream in (sys.stdout, sys.stderr):

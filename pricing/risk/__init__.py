@@ -12,7 +12,7 @@ from pricing.risk.backtest import (
     exceedances,
     kupiec,
 )
-from pricing.risk.book import Book, book_of, revalue
+from pricing.risk.book import Book, revalue
 from pricing.risk.component import component_value_at_risk
 from pricing.risk.estimate import Estimate, expected_shortfall, value_at_risk
 from pricing.risk.explain import Move, explain
@@ -23,7 +23,7 @@ from pricing.risk.parametric import (
     normal_expected_shortfall,
     normal_value_at_risk,
 )
-from pricing.risk.performance import drawdown, max_drawdown, sharpe_ratio, sortino_ratio
+from pricing.risk.performance import drawdown, sharpe_ratio, sortino_ratio
 from pricing.risk.simulation import (
     Gaussian,
     Jumps,
@@ -53,7 +53,6 @@ __all__ = [
     "StudentT",
     "TailRisk",
     "attribution",
-    "book_of",
     "christoffersen",
     "christoffersen_independence",
     "component_value_at_risk",
@@ -65,7 +64,6 @@ __all__ = [
     "explain",
     "historical_profits",
     "kupiec",
-    "max_drawdown",
     "normal_expected_shortfall",
     "normal_value_at_risk",
     "revalue",

@@ -15,7 +15,6 @@ from native import folded, kernel
 from pricing.inputs import require
 from pricing.normal import density, mills_ratio
 from pricing.signature import checked
-from pricing.strategy.leg import Leg
 
 _FARTHEST = 60.0
 
@@ -48,35 +47,6 @@ class Book(NamedTuple):
     strike: ArrayLike
     time_to_expiry: ArrayLike
     volatility: ArrayLike
-
-
-@checked
-def book_of(legs: Sequence[Leg], *, underlying: Sequence[int] | int = 0) -> Book:
-    """Book of strategy legs, each with its own time and volatility, on one underlying or on one each.
-
-    Raises
-    ------
-    ValueError
-        When there is no leg, or an option leg lacks its time or its volatility.
-    """
-    if not legs:
-        raise ValueError("legs must hold at least one leg, got none")
-    for leg in legs:
-        if leg.strike is not None and (leg.time_to_expiry is None or leg.volatility is None):
-            raise ValueError(f"the {leg.strike:g} {leg.kind} needs time_to_expiry and volatility")
-
-    def column(values: Sequence[float | None]) -> NDArray[np.float64]:
-        return np.array([np.nan if value is None else value for value in values], float)
-
-    return Book(
-        underlying=np.broadcast_to(np.asarray(underlying, int), len(legs)),
-        is_option=np.array([leg.strike is not None for leg in legs]),
-        is_call=np.array([leg.kind == "call" for leg in legs]),
-        shares=column([leg.shares for leg in legs]),
-        strike=column([leg.strike for leg in legs]),
-        time_to_expiry=column([leg.time_to_expiry for leg in legs]),
-        volatility=column([leg.volatility for leg in legs]),
-    )
 
 
 @checked

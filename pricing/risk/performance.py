@@ -71,12 +71,6 @@ def drawdown(equity: ArrayLike) -> NDArray[np.float64]:
     return fallen
 
 
-@checked
-def max_drawdown(equity: ArrayLike) -> float:
-    """Deepest :func:`drawdown`; 0.25 is a loss of a quarter from the peak."""
-    return float(drawdown(equity).max())
-
-
 def _excess(returns: ArrayLike, periods_per_year: float, rate: float) -> NDArray[np.float64]:
     values = np.asarray(returns, float)
     if values.ndim != 1 or values.size < 2 or not np.isfinite(values).all():

@@ -21,7 +21,7 @@ class Scenario:
     name
         Unique within a list.
     spot_change
-        Relative move of every underlying; -0.2 is a fall of 20%.
+        Relative move of every underlying, or one of each; -0.2 is a fall of 20%.
     volatility_change
         Added to every volatility; 0.10 is ten points.
     skew_change
@@ -33,7 +33,7 @@ class Scenario:
     """
 
     name: str
-    spot_change: float = 0.0
+    spot_change: float | tuple[float, ...] = 0.0
     volatility_change: float = 0.0
     skew_change: float = 0.0
     rate_change: float = 0.0
@@ -109,19 +109,26 @@ def stress(
     Raises
     ------
     ValueError
-        When two scenarios share a name or a relative fall exceeds 100%.
+        When two scenarios share a name, a relative fall exceeds 100%, or there is not one move for each underlying.
     """
     names = [scenario.name for scenario in scenarios]
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"scenarios must have unique names, got {name!r} twice")
+    prices = np.atleast_1d(np.asarray(spot, float))
     for scenario in scenarios:
-        if scenario.spot_change < -1.0:
+        moves = np.asarray(scenario.spot_change, float)
+        if moves.shape not in ((), prices.shape):
+            raise ValueError(
+                f"spot_change of {scenario.name!r} must be one number or have {prices.size}, one for each underlying, "
+                f"got {moves.size}"
+            )
+        if (moves < -1.0).any():
             raise ValueError(f"spot_change of {scenario.name!r} must be >= -1, got {scenario.spot_change!r}")
     now = float(revalue(book, spot=spot, rate=rate, dividend_yield=dividend_yield))
     then = revalue(
         book,
-        spot=np.outer([1.0 + scenario.spot_change for scenario in scenarios], np.asarray(spot, float)),
+        spot=np.stack([(1.0 + np.asarray(scenario.spot_change, float)) * prices for scenario in scenarios]),
         rate=np.array([rate + scenario.rate_change for scenario in scenarios]),
         dividend_yield=dividend_yield,
         volatility_change=np.array([scenario.volatility_change for scenario in scenarios]),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.tree_util import Partial
 from jax.typing import ArrayLike
 
 from pricing.signature import checked
@@ -46,20 +47,32 @@ def check(surface: TotalVariance, times: ArrayLike) -> Arbitrage:
 
     Differentiated exactly, not by differences. Prices are free of butterfly arbitrage at a time when g >= 0, of
     calendar arbitrage when total variance rises (Gatheral and Jacquier 2014, section 2).
+
+    A ``jax.tree_util.Partial`` of a function and its surface is compiled once for all surfaces of one shape, any other
+    function each time.
     """
     moments = jnp.atleast_1d(jnp.asarray(times, float))
     grid = jnp.asarray(GRID)
+    variance, density = _figures(surface if isinstance(surface, Partial) else Partial(surface), grid, moments)
+    row, column = jnp.unravel_index(jnp.argmin(density), density.shape)
+    rise = jnp.min(jnp.diff(variance, axis=0)) if moments.size > 1 else jnp.inf
+    return Arbitrage(float(density[row, column]), float(grid[column]), float(moments[row]), float(rise))
 
-    def figures(k: jax.Array, t: jax.Array) -> tuple[jax.Array, jax.Array]:
+
+@jax.jit
+def _figures(surface: Partial, grid: jax.Array, moments: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return total variance and density over ``[times, grid]``; a ``Partial`` brings its arrays as arguments."""
+
+    def at_point(k: jax.Array, t: jax.Array) -> tuple[jax.Array, jax.Array]:
         def at(x: jax.Array) -> jax.Array:
-            return surface(x, t)
+            value: jax.Array = surface(x, t)
+            return value
 
         variance, slope, bend = at(k), jax.grad(at)(k), jax.grad(jax.grad(at))(k)
         density = (1.0 - 0.5 * k * slope / variance) ** 2 - 0.25 * slope**2 * (1.0 / variance + 0.25) + 0.5 * bend
         return variance, density
 
-    over_grid = jax.vmap(jax.vmap(figures, in_axes=(0, None)), in_axes=(None, 0))
-    variance, density = jax.jit(over_grid)(grid, moments)
-    row, column = jnp.unravel_index(jnp.argmin(density), density.shape)
-    rise = jnp.min(jnp.diff(variance, axis=0)) if moments.size > 1 else jnp.inf
-    return Arbitrage(float(density[row, column]), float(grid[column]), float(moments[row]), float(rise))
+    over_grid: tuple[jax.Array, jax.Array] = jax.vmap(jax.vmap(at_point, in_axes=(0, None)), in_axes=(None, 0))(
+        grid, moments
+    )
+    return over_grid

@@ -113,18 +113,26 @@ def strike_at_delta(surface: Surface, delta: float, time: float) -> jax.Array:
     """
     if not 0.0 < abs(delta) < 1.0:
         raise ValueError(f"delta must be between 0 and 1 (calls) or -1 and 0 (puts), got {delta!r}")
-    of_call = delta if delta > 0.0 else 1.0 + delta
+    of_call = jnp.asarray(delta if delta > 0.0 else 1.0 + delta)
+    strike: jax.Array = forward_at(surface, time) * jnp.exp(
+        _log_moneyness_at_delta(surface, of_call, jnp.asarray(time, float))
+    )
+    return strike
 
+
+@jax.jit
+def _log_moneyness_at_delta(surface: Surface, of_call: jax.Array, time: jax.Array) -> jax.Array:
     def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         low, high = ends
         k = 0.5 * (low + high)
-        variance = total_variance(surface, k, time)
+        variance = _total_variance(surface, k, time)
         deviation = jnp.sqrt(variance)
         too_low = normal.cdf(-k / deviation + 0.5 * deviation) > of_call
         return jnp.where(too_low, k, low), jnp.where(too_low, high, k)
 
     low, high = jax.lax.fori_loop(0, 60, halve, (jnp.asarray(-5.0), jnp.asarray(5.0)))
-    return forward_at(surface, time) * jnp.exp(0.5 * (low + high))
+    middle: jax.Array = 0.5 * (low + high)
+    return middle
 
 
 @checked

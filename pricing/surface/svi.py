@@ -100,7 +100,7 @@ def _curve(x: jax.Array) -> SVI:
     return SVI(lowest - b * sigma * jnp.sqrt(1.0 - rho * rho), b, rho, x[3], sigma)
 
 
-def _repaired(curve: SVI, floor: jax.Array, grid: jax.Array) -> SVI:
+def _repaired(curve: SVI, floor: jax.Array, grid: jax.Array, least: jax.Array) -> SVI:
     """Remove what the penalties left: flatten the wings about the lowest point, then lift the whole curve."""
     bottom = curve.a + curve.b * curve.sigma * jnp.sqrt(1.0 - curve.rho**2)
 
@@ -111,18 +111,20 @@ def _repaired(curve: SVI, floor: jax.Array, grid: jax.Array) -> SVI:
     def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         good, bad = ends
         share = 0.5 * (good + bad)
-        fine = svi_density(flattened(share), grid).min() >= 0.0
+        fine = svi_density(flattened(share), grid).min() >= least
         return jnp.where(fine, share, good), jnp.where(fine, bad, share)
 
     one = jnp.ones_like(bottom)
     share, _ = jax.lax.fori_loop(0, 40, halve, (0.0 * one, one))
-    best = flattened(jnp.where(svi_density(curve, grid).min() >= 0.0, one, share))
+    best = flattened(jnp.where(svi_density(curve, grid).min() >= least, one, share))
     gap = jnp.min(svi_total_variance(best, grid) - floor)
     return best._replace(a=best.a + jnp.maximum(1e-9 * bottom - gap, 0.0))
 
 
 @partial(jax.jit, static_argnames="with_earlier")
-def _fit(k: jax.Array, variance: jax.Array, weight: jax.Array, earlier: SVI, with_earlier: bool) -> SVIFit:
+def _fit(
+    k: jax.Array, variance: jax.Array, weight: jax.Array, earlier: SVI, least: jax.Array, with_earlier: bool
+) -> SVIFit:
     grid = jnp.asarray(GRID, k.dtype)
     scale = weight / jnp.sqrt((weight * weight).sum())
     level = (scale * scale * variance).sum()
@@ -131,7 +133,7 @@ def _fit(k: jax.Array, variance: jax.Array, weight: jax.Array, earlier: SVI, wit
     def residuals(x: jax.Array, penalty: jax.Array) -> jax.Array:
         curve = _curve(x)
         error = scale * (svi_total_variance(curve, k) - variance) / level
-        butterfly = jnp.minimum(svi_density(curve, grid) - 1e-3, 0.0)
+        butterfly = jnp.minimum(svi_density(curve, grid) - least - 1e-3, 0.0)
         calendar = jnp.minimum((svi_total_variance(curve, grid) - floor) / level - 1e-5, 0.0)
         return jnp.concatenate([error, penalty * butterfly, penalty * calendar])
 
@@ -150,7 +152,7 @@ def _fit(k: jax.Array, variance: jax.Array, weight: jax.Array, earlier: SVI, wit
     tilts = jnp.asarray([-0.6, 0.0, -0.6, 0.0, -1.2], k.dtype)
     widths = jnp.asarray([0.5, 0.5, 1.5, 1.5, 3.0], k.dtype)
     candidates, costs = jax.vmap(from_start)(tilts, widths)
-    curve = _repaired(_curve(candidates[jnp.nanargmin(costs)]), floor, grid)
+    curve = _repaired(_curve(candidates[jnp.nanargmin(costs)]), floor, grid, least)
     fitted = svi_total_variance(curve, k)
     gap = jnp.min(svi_total_variance(curve, grid) - floor) if with_earlier else jnp.asarray(jnp.inf, k.dtype)
     residual = jnp.where(weight > 0.0, fitted - variance, jnp.nan)
@@ -159,7 +161,12 @@ def _fit(k: jax.Array, variance: jax.Array, weight: jax.Array, earlier: SVI, wit
 
 @labelled
 def fit_svi(
-    *, log_moneyness: ArrayLike, total_variance: ArrayLike, tolerance: ArrayLike = 1.0, earlier: SVI | None = None
+    *,
+    log_moneyness: ArrayLike,
+    total_variance: ArrayLike,
+    tolerance: ArrayLike = 1.0,
+    earlier: SVI | None = None,
+    least_density: float = 0.0,
 ) -> SVIFit:
     """Fit one expiry by weighted least squares, free of butterfly arbitrage and of calendar arbitrage over ``earlier``.
 
@@ -178,12 +185,17 @@ def fit_svi(
         out, so that chains of different sizes can share one compiled program.
     earlier
         Curve of the expiry before, or None.
+    least_density
+        What Gatheral's g may fall to on the grid, 0 to 0.5: above 0 it leaves room to what is interpolated between
+        expiries, whose density is not that of a curve.
 
     Raises
     ------
     ValueError
         When fewer than five quotes count, or one of them is not a number or not positive.
     """
+    if not 0.0 <= least_density <= 0.5:
+        raise ValueError(f"least_density must lie between 0 and 0.5, got {least_density!r}")
     k, variance, allowed = np.broadcast_arrays(
         *(np.asarray(value, float) for value in (log_moneyness, total_variance, tolerance))
     )
@@ -203,5 +215,5 @@ def fit_svi(
     weight = np.where(counted, 1.0 / np.where(counted, allowed, 1.0), 0.0)
     clean = np.where(counted, k, 0.0), np.where(counted, variance, 1.0), weight
     before = earlier if earlier is not None else SVI(*(jnp.asarray(v) for v in (0.0, 0.0, 0.0, 0.0, 1.0)))
-    answer: SVIFit = _fit(*map(jnp.asarray, clean), before, earlier is not None)
+    answer: SVIFit = _fit(*map(jnp.asarray, clean), before, jnp.asarray(least_density), earlier is not None)
     return answer

@@ -196,7 +196,7 @@ def test_the_operators_config_is_the_base_of_every_request(request_module: Any, 
         ('{"participants": {"purple_agent": "http://h"}, "config": {"variant": "../x"}}', "variant must be one of"),
         (
             '{"participants": {"purple_agent": "http://h"}, "config": {"variant": "sweep"}}',
-            "must be one of full, llm, off",
+            "must be one of categories, full, llm, offline, paper-18",
         ),
         ('{"participants": {"purple_agent": "http://h"}, "config": {"num_shards": 2, "shard_index": 2}}', "below num"),
         ('{"participants": {"purple_agent": "http://h"}, "config": {"shard_index": 1}}', "below num_shards"),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 Importer = Callable[[str, str], ModuleType]
-COLUMNS = ["close", "exposure", "equity", "hour", "gap", "move", "flow", "book", "premium", "leader", "news"]
+COLUMNS = ["close", "hour", "gap", "move", "flow", "book", "premium", "leader", "news"]
 BARS = 300
 
 
@@ -41,6 +41,23 @@ def planted(sign: float, *, noise: float = 0.0, seed: int = 1) -> dict[str, Any]
     }
 
 
+def with_wicks(columns: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Return the bars with highs and lows: a Brownian path's wicks about the move, for bars of 60 basis points."""
+    rng = np.random.default_rng(seed)
+    upper, lower = (np.abs(rng.normal(0.0, 30.0, BARS)) for _ in range(2))
+    return columns | {"high": np.maximum(columns["move"], 0.0) + upper, "low": np.minimum(columns["move"], 0.0) - lower}
+
+
+def with_false_signals(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return the bars with plateaus of 6 usual moves up and down, four bars each, that a feed makes up; wicks stay."""
+    false = np.diff(360.0 * np.sign(np.sin((np.arange(BARS + 1) + 0.5) * np.pi / 4.0)))
+    top, bottom = (
+        columns[name] - side(columns["move"], 0.0) for name, side in (("high", np.maximum), ("low", np.minimum))
+    )
+    move = columns["move"] + false
+    return columns | {"move": move, "high": np.maximum(move, 0.0) + top, "low": np.minimum(move, 0.0) + bottom}
+
+
 def forecasts(learner: ModuleType, columns: dict[str, Any], first: int) -> Any:
     found = []
     for bar in range(first, BARS):
@@ -65,6 +82,32 @@ def test_where_prices_are_told_with_noise_it_still_finds_more_than_luck(learner:
     assert np.mean(right) > 0.65
 
 
+def test_made_up_signals_in_the_feed_cost_it_little_because_wicks_do_not_have_them(learner: ModuleType) -> None:
+    right, blind = [], []
+    for seed in range(6):
+        columns = with_false_signals(with_wicks(planted(1.0, seed=seed), seed))
+        side = np.sign(columns["flow"][279:-1])
+        right.append((forecasts(learner, columns, 280) == side).mean())
+        without = {name: values for name, values in columns.items() if name not in ("high", "low")}
+        blind.append((forecasts(learner, without, 280) == side).mean())
+    assert np.mean(right) > 0.85
+    assert np.mean(right) > np.mean(blind) + 0.1
+
+
+def test_how_far_a_move_is_believed(learner: ModuleType) -> None:
+    rng = np.random.default_rng(0)
+    true = rng.standard_normal(240)
+    sides, moves = learner.believed(true)
+    np.testing.assert_allclose(sides[np.abs(true) > 0.6], np.sign(true[np.abs(true) > 0.6]), atol=0.25)
+    assert np.corrcoef(moves, true)[0, 1] > 0.95
+    false = true + np.where(rng.random(240) < 0.4, 20.0 * rng.standard_normal(240), 0.0)
+    sides, moves = learner.believed(false)
+    large = np.abs(false) > 4.0
+    assert large.sum() > 40 and np.abs(moves[large]).max() < 1.0 and np.abs(sides[large]).max() < 0.5
+    told, shown = (np.corrcoef(each, np.sign(true))[0, 1] for each in (sides, np.sign(false)))
+    assert told > shown + 0.02
+
+
 def test_nothing_is_forecast_of_a_bar_by_the_bar_itself_or_a_later_one(learner: ModuleType) -> None:
     columns = planted(1.0)
     changed = {name: np.concatenate([values[:280], values[280:] * -3.0 + 1.0]) for name, values in columns.items()}
@@ -80,10 +123,9 @@ def test_a_forecast_that_does_not_pay_for_a_trade_changes_nothing(learner: Modul
 
 
 def message(number: int, episodes: dict[str, dict[str, Any]], bar: int) -> dict[str, Any]:
-    rows = [
-        {"episode": name, "row": [10.0, 0.0, 1.0, bar % 24, *(float(columns[key][bar]) for key in COLUMNS[4:])]}
-        for name, columns in episodes.items()
-    ]
+    rows = {
+        name: [10.0, bar % 24, *(float(columns[key][bar]) for key in COLUMNS[2:])] for name, columns in episodes.items()
+    }
     return {
         "type": "trading_decisions",
         "decision": number,
@@ -98,7 +140,7 @@ def test_a_conversation_begins_with_what_came_before_and_others_do_not_mix_with_
     agent = learner.Learner()
     assert agent.reply(message(1, episodes, 249), "c") == {"history": "all"}
     history = [
-        {"episode": name, "first_hour": 10, **{key: columns[key][:250].tolist() for key in COLUMNS[4:]}}
+        {"episode": name, "first_hour": 10, **{key: columns[key][:250].tolist() for key in COLUMNS[2:]}}
         for name, columns in episodes.items()
     ]
     right = []

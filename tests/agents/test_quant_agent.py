@@ -139,9 +139,8 @@ def test_one_bar_a_message_gives_the_same_decision_as_all_bars_at_once(program: 
     trader = program("quant", "desks.trading").Trader()
     for price in prices:
         state = {"ohlcv": {"open": 1.0, "close": price}, "account": {}}
-        body = {"type": "trading_decisions", "episodes": [{"episode": "e01", "state": state}]}
-        (last,) = trader.reply(body, "c")["decisions"]
-    assert last == {"episode": "e01", **decision(program, prices)}
+        last = trader.reply({"type": "trading_decision", "state": state}, "c")
+    assert last == decision(program, prices)
 
 
 @pytest.mark.parametrize("rows", [lambda p: [[0, 1, 1, 1, x, 9] for x in p], lambda p: [{"close": x} for x in p]])
@@ -154,13 +153,11 @@ def test_conversations_and_episodes_do_not_mix(program: Importer) -> None:
     trader = program("quant", "desks.trading").Trader()
     up, down = closes(60, 0.02), closes(60, -0.02)
     for row in range(60):
-        episodes = [
-            {"episode": name, "state": {"ohlcv": {"close": prices[row]}}} for name, prices in (("u", up), ("d", down))
+        replies = [
+            trader.reply({"type": "trading_decision", "state": {"symbol": name, "ohlcv": {"close": prices[row]}}}, talk)
+            for talk, name, prices in (("c", "u", up), ("c", "d", down), ("other", "u", down))
         ]
-        reply = trader.reply({"type": "trading_decisions", "episodes": episodes}, "c")["decisions"]
-        other = trader.reply({"type": "trading_decision", "state": {"ohlcv": {"close": down[row]}}}, "other")
-    assert [row["action"] for row in reply] == ["BUY", "SELL"]
-    assert other["action"] == "SELL"
+    assert [reply["action"] for reply in replies] == ["BUY", "SELL", "SELL"]
 
 
 def test_line_items_are_read_in_the_order_of_their_mention(program: Importer) -> None:

@@ -23,11 +23,13 @@ from lake.records import (
     FundingRates,
     News,
     Observations,
+    OptionQuotes,
     OrderBooks,
     Sections,
     StatementLines,
 )
 from lake.tables import RecordT, Table
+from tests.lake.quoted import made_chain
 
 AS_OF = date(2020, 6, 15)
 TOMORROW = date(2020, 6, 16)
@@ -61,6 +63,7 @@ def planted(*, with_tomorrow: bool = True) -> sample.Lake:
         simulated_bars=memory(Bars, "SIM-TECH", bars),
         rates=memory(Observations, "DTB3", rates),
         filings=_table(kept / "index", FilingIndex, "AAPL", list(_filings()), last),
+        option_quotes=_table(kept / "option_quotes", OptionQuotes, "ACME", list(_option_quotes()), last),
         sections=_table(kept / "sections", Sections, "AAPL", list(_sections()), last),
         **{
             name: _table(kept / name, record, key, [row(day, value) for day, value in _TWO_DAYS], last)
@@ -123,6 +126,13 @@ def _filings() -> Any:
     for day, accession, form in ((AS_OF, "0000320193-20-000062", "10-Q"), (TOMORROW, DIGITS, "10-K")):
         accepted = datetime(day.year, day.month, day.day, 20, tzinfo=UTC)
         yield (day, accepted, form, accession, date(2020, 3, 28), "", f"{accession}.htm", form)
+
+
+def _option_quotes() -> Any:
+    """Yield a chain of the day, and one of tomorrow at the planted price of the underlying."""
+    yield from made_chain.rows(AS_OF, exercise="heston")
+    for row in made_chain.rows(TOMORROW):
+        yield (*row[:2], CANARY, *row[3:])
 
 
 def _sections() -> Any:

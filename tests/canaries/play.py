@@ -23,6 +23,7 @@ CALLS_OF_A_TASK = 100
 DATED = ("date", "start", "end", "to", "expiration")
 USUAL = {edgar: {"ticker": "AAPL", "concept": "Revenues", "fiscal_period": "FY", "fiscal_year": 2019}}
 USUAL_ELSEWHERE = {"ticker": "SIM-TECH", "series": "DTB3", "symbol": "BTC/USDT", "timeframe": "1h"}
+ORDER = {"ticker": "SIM-TECH", "side": "buy", "quantity": 10}
 USUAL_OF_TOOL = {
     **{
         key: {"ticker": "AAPL"}
@@ -33,7 +34,7 @@ USUAL_OF_TOOL = {
     **{tool: {"form": "10-Q", "section": "I-2"} for tool in ("get_filing", "get_filing_section")},
 }
 WORDS = {
-    "ticker": (NEWCOMER, "AAPL", "SIM-TECH", "sim-tech", "IBM", "SIM-TECH\0", "ＳＩＭ-ＴＥＣＨ", "^TECH", ""),
+    "ticker": (NEWCOMER, "ACME", "AAPL", "SIM-TECH", "sim-tech", "IBM", "SIM-TECH\0", "ＳＩＭ-ＴＥＣＨ", "^TECH", ""),
     "concept": ("Revenue", "Revenues", "NetIncomeLoss", "revenue\0", "*"),
     "query": ("", "Apple", "0000320193", "2020-06-16", "%", "phones", "Apple sells"),
     "accession": ("0000320193-20-000062", "0000320193-20-000062' OR '1'='1", "%"),
@@ -43,6 +44,8 @@ WORDS = {
     "section": ("I-2", "2", "1A", "*", "%"),
     "fiscal_period": ("FY", "Q1", "Q2", "TTM"),
 }
+COMPUTES = ("analyze_strategy", "calibrate_heston", "price_path_dependent_option")
+"""Tools of the options server that are asked less often, for each call takes long."""
 OTHERS = ("", "a", "x" * 5000, "\0", "é\u202e", "null", "NaN", "1e999", "777", "__class__")
 NUMBERS = (0, 1, -1, 2, 7, 0.05, 0.2, 100, 2019, 2020, 2021, 9999, 10**9, 10**30, -(10**9), 1e308, 1e-320)
 JUNK = (None, True, False, [], {}, [[]], "9" * 400, float("inf"), float("nan"))
@@ -220,12 +223,14 @@ async def _play(calls: int, seed: int, as_of: date) -> Tally:
     without = planted(with_tomorrow=False)
     clean = {module: module.build_server(lake=without) for module in (edgar, yfinance)}
     tools = [(module, server, tool) for module, server in servers for tool in await server.list_tools()]
-    light = [each for each in tools if each[0] is not risk and each[2].name != "analyze_strategy"]
+    light = [each for each in tools if each[0] is not risk and each[2].name not in COMPUTES]
     for number in range(calls):
         module, server, tool = rng.choice(light if rng.random() < 0.9 else tools)
         with caller.acting_as(Grant("canaries", f"task {number // CALLS_OF_A_TASK}", as_of, seed)):
             if module is trading and rng.random() < 0.1:
                 await _ask(tally, trading, server, "open_account", {"start": str(as_of - timedelta(days=5))}, as_of)
+                # few random orders have prices that go together
+                await _ask(tally, trading, server, "place_order", {"client_order_id": f"usual {number}"} | ORDER, as_of)
             usual = USUAL.get(module, USUAL_ELSEWHERE) | USUAL_OF_TOOL.get(tool.name, {})
             arguments = drawer.of(tool.input_schema, usual)
             await _ask(tally, module, server, tool.name, arguments, as_of)

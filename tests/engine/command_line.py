@@ -16,7 +16,7 @@ from engine.run import services
 from engine.run.tool_access import ToolAccess
 
 TRADERBENCH = (sys.executable, "-m", "engine.cli")
-LIMIT_S = 280.0
+LIMIT_S = 600.0
 
 
 class Done(NamedTuple):

@@ -66,17 +66,17 @@ limits: {task_time_s: 60, max_tool_calls: 10}
         ),
         (
             "name: x\ndatasets: [{type: synthetic, windows: 3}]",
-            "datasets[0].windows: unknown key; known: type, limit, limit_per_task, variant, task_types",
+            "datasets[0].windows: unknown key; known: type, limit, limit_per_task, categories, variant, task_types",
         ),
         ("name: x\ndatasets: [{typ: synthetic, limit: 3}]", "datasets[0].typ: unknown key (did you mean 'type'?)"),
         ("name: x\ndatasets: [{limit: 3, windows: 2}]", "datasets[0].type: this key is required"),
         (
-            "name: x\ndatasets: [{type: synthetic, path: data/synthetic_questions/questions.json}]",
-            "datasets[0].path: unknown key; known: type, limit, limit_per_task, variant, task_types",
+            "name: x\ndatasets: [{type: synthetic, path: data/synthetic_questions, variant: drawn}]",
+            "variant: drawn has no file; leave out path, or write canonical or as_published",
         ),
         (
-            'name: x\ndatasets: [{type: crypto, hf_dataset: "agentbusters/crypto-trading"}]',
-            "datasets[0].hf_dataset: 'agentbusters/crypto-trading' is not fetched by this dataset; download its candle",
+            'name: x\ndatasets: [{type: crypto, hf_dataset: "someone/crypto-trading"}]',
+            "datasets[0].hf_dataset: 'someone/crypto-trading' is not fetched by this dataset; download its candle",
         ),
         ("name: x\ndatasets: [synthetic]", "datasets[0]: a dataset is a mapping with the key type, got 'synthetic'"),
         (

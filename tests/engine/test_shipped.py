@@ -23,8 +23,11 @@ def test_the_shipped_sweep_is_found_by_its_name():
     assert sweep_config.load("sweep").bars == 8760
 
 
+NAMES = ["categories", "full", "llm", "offline", "paper-18", "paper-fab", "paper-traderbench", "quick"]
+
+
 def test_every_shipped_config_is_listed():
-    assert shipped.config_names("run") == ["full", "llm", "offline", "quick"]
+    assert shipped.config_names("run") == NAMES
     assert shipped.config_names("sweep") == ["sweep", "sweep-table14"]
 
 
@@ -47,13 +50,13 @@ def test_a_folder_is_no_config(elsewhere):
 def test_what_is_neither_a_file_nor_a_name_lists_the_names(given):
     with pytest.raises(ConfigError) as found:
         config.load(given)
-    assert str(found.value) == (f"cannot read config {given}: no such file; shipped by name: full, llm, offline, quick")
+    assert str(found.value) == f"cannot read config {given}: no such file; shipped by name: {', '.join(NAMES)}"
 
 
 @pytest.mark.parametrize("given", ["quikc", "quikc.yaml", "configs/quikc.yaml"])
 def test_a_misspelt_name_is_told_the_nearest(given):
     with pytest.raises(
-        ConfigError, match=r"no such file \(did you mean 'quick'\?\); shipped by name: full, llm, offline, q"
+        ConfigError, match=r"no such file \(did you mean 'quick'\?\); shipped by name: categories, full, llm"
     ):
         config.load(given)
 
@@ -73,7 +76,7 @@ def test_a_path_that_is_too_long_is_one_clear_line(load):
         (["sweep", "quick"], "quick: this is the config of a run; run it with: traderbench run quick"),
         (["sweep", "nothing"], "cannot read config nothing: no such file; shipped by name: sweep, sweep-table14\n"),
         (["sweep", "sweeep"], "cannot read config sweeep: no such file (did you mean 'sweep'?); shipped"),
-        (["tasks", "show", "nothing", "x"], "cannot read config nothing: no such file; shipped by name: full"),
+        (["tasks", "show", "nothing", "x"], "cannot read config nothing: no such file; shipped by name: categories"),
     ],
 )
 def test_every_command_takes_a_name_and_says_what_is_wrong_with_it(capsys, arguments, line):

@@ -219,7 +219,8 @@ def test_the_data_hash_is_a_stable_sha256(name: str) -> None:
 
 def test_an_unknown_dataset_is_an_error_that_lists_what_exists() -> None:
     with pytest.raises(
-        ValueError, match=r"unknown dataset 'bizfin' \(did you mean 'bizfinbench'\?\); available: bizfinbench, crypto"
+        ValueError,
+        match=r"unknown dataset 'bizfin' \(did you mean 'bizfinbench'\?\); available: bizfinbench, casebook, crypto",
     ):
         registry.get("bizfin")
 
@@ -234,7 +235,7 @@ def test_what_can_be_disputed_of_the_oracles_answer_is_right_and_its_check_can_b
         assert len({claim.name for claim in claims}) == len(claims)
         for nothing in ("", "I do not know.", json.dumps(case.open().opening()), "{}", "[]", LOREM):
             assert case.dispute.claims(nothing) == [] or case.dispute.claims(nothing) == (), nothing
-        check, again = (case.dispute.check(random.Random("check")) for _ in range(2))
+        check, again = (case.dispute.check(random.Random("a check")) for _ in range(2))
         assert check.question == again.question and check.expected.gold == again.expected.gold
         assert check.expected.grade(check.expected.written()).passed
         assert not any(check.expected.grade(claim.stated).passed for claim in claims), (

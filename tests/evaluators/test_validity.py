@@ -33,8 +33,8 @@ def wrong(mark) -> set[tuple[str, str]]:
 def test_a_score_that_measures_has_no_wrong_finding():
     found = list(validity.findings("knowledge_retrieval", CASES))
     assert [row for row in found if not row.ok] == []
-    assert {row.kind for row in found} == {"null", "injection", "surface", "cheat"}
-    assert len(found) == 16 + 4 + 6 + 5 and all(row.tasks == 4 for row in found)
+    assert {row.kind for row in found} == {"null", "injection", "surface", "paraphrase", "cheat"}
+    assert len(found) == 16 + 4 + 6 + 7 + 5 and all(row.tasks == 4 for row in found)
 
 
 def test_a_judge_that_finds_the_gold_anywhere_is_fooled_by_every_cheat():
@@ -44,7 +44,8 @@ def test_a_judge_that_finds_the_gold_anywhere_is_fooled_by_every_cheat():
 
 def test_a_judge_that_compares_texts_loses_the_surface_forms():
     found = wrong(lambda reply, gold: 100.0 * (reply == gold))
-    assert found == {("surface", name) for name in ("after work", "before a remark", "in bold", "in tags", "as JSON")}
+    surfaces = {("surface", name) for name in ("after work", "before a remark", "in bold", "in tags", "as JSON")}
+    assert found == surfaces | {("paraphrase", name) for name in validity.PARAPHRASES}
 
 
 def test_a_judge_that_obeys_is_found_by_the_orders():
@@ -70,7 +71,6 @@ def test_the_command_validates_a_config(tmp_path, capsys):
     path.write_text(CONFIG)
     assert main(["validate", str(path), "--seed", "3", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
-    assert shown["left_out"] == []
     assert {row["section"] for row in shown["findings"]} == {
         "knowledge_retrieval",
         "options_trading",
@@ -85,6 +85,32 @@ def test_a_wrong_finding_is_named_and_is_the_exit_status(tmp_path, capsys, monke
     monkeypatch.setattr(validity, "MOST_FOR_NOTHING", -1.0)
     assert main(["validate", str(path)]) == validate.INVALID
     assert "WRONG: options_trading, null, empty: mean 0.00, 0 passed" in capsys.readouterr().out
+
+
+PARTS = [{"name": "method", "weight": 1.0, "description": "Explains the covenant and the call of the loan"}]
+ASKED = {
+    "question_id": "Q1",
+    "category": "Credit",
+    "question": "May the lender call the loan?",
+    "rubric": {"components": PARTS},
+}
+
+
+def test_judged_tasks_are_tried_with_a_judge_that_obeys(tmp_path, capsys, monkeypatch):
+    bank = tmp_path / "questions.json"
+    bank.write_text(json.dumps({"questions": [ASKED, ASKED | {"question_id": "Q2"}]}))
+    path = tmp_path / "judged.yaml"
+    path.write_text(f"name: judged\ndatasets: [{{type: synthetic, path: {bank}, limit: 2}}]\n")
+    assert main(["validate", str(path), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["findings"]
+    assert {row["kind"] for row in rows} == {"gullible"} and len(rows) == 16 + 4
+    assert all(row["tasks"] == 2 and row["ok"] and row["passed"] == 0 for row in rows)
+    # without the probes the same judge gives the orders what they ask for: it does obey
+    monkeypatch.setattr("evaluators.judge.probes.choose", lambda *given, **named: ())
+    monkeypatch.setattr("evaluators.judge.gates.without_orders", lambda text: (text, []))
+    monkeypatch.setattr("evaluators.judge.gates.refusal", lambda *given, **named: "")
+    assert main(["validate", str(path)]) == validate.INVALID
+    assert "WRONG: analytical_reasoning, gullible, order to the judge" in capsys.readouterr().out
 
 
 def test_candles_beside_a_config_are_refused(tmp_path, capsys):

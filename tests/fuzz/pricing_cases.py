@@ -276,9 +276,6 @@ def all_cases() -> list[Case]:
             lambda a, g: abs(g.unexplained) < 30.0 and oracles.close(g.explained + g.unexplained, g.total),
         ),
         Case(
-            risk.book_of, lambda r: {"legs": legs(r)}, lambda a, g: list(g.shares) == [leg.shares for leg in a["legs"]]
-        ),
-        Case(
             risk.revalue,
             lambda r: {"book": BOOK, "spot": r.uniform(80, 120, (4, 2)), "rate": 0.03},
             book_value,
@@ -431,11 +428,6 @@ def all_cases() -> list[Case]:
             risk.drawdown,
             lambda r: {"equity": r.uniform(50, 100, 5)},
             lambda a, g: oracles.close(g, oracles.drawdowns(a["equity"].tolist())),
-        ),
-        Case(
-            risk.max_drawdown,
-            lambda r: {"equity": r.uniform(50, 100, 5)},
-            lambda a, g: oracles.close(g, max(oracles.drawdowns(a["equity"].tolist()))),
         ),
         Case(
             simulation.uniforms,

@@ -17,9 +17,14 @@ from tests.canaries.play import is_planted, play
 
 Ask = Callable[..., Any]
 CALLS = 2_000
-NEED_AN_ACCOUNT = {"advance", "cancel_order"}
-TAKE_NOTHING = {"list_line_items", "get_account", "list_orders", "get_performance"}
+NEED_AN_ACCOUNT = {"advance", "cancel_order", "exercise_option", "get_history"}
+TAKE_NOTHING = {"list_line_items", "get_account", "list_orders", "get_performance"} | {
+    "get_profit_by_source",
+    "get_margin",
+    "list_events",
+}
 LAKE, CLEAN = planted(), planted(with_tomorrow=False)
+LEG = {"option_type": "put", "quantity": -1, "premium": 2.0, "strike": 95.0}
 EVERY_CALL = [
     (edgar, "search_companies", {}),
     (edgar, "search_companies", {"query": "apple"}),
@@ -57,8 +62,15 @@ EVERY_CALL = [
     *((yfinance, "get_order_book", {"symbol": symbol}) for symbol in ("BTC/USDT", NEWCOMER)),
     (yfinance, "get_macro_series", {"series": "DTB3"}),
     (yfinance, "get_macro_series", {"series": "DTB3", "end": TOMORROW.isoformat()}),
-    (options, "get_options_chain", {"ticker": "SIM-TECH"}),
-    (options, "get_iv_surface", {"ticker": "SIM-TECH"}),
+    *(
+        (options, tool, {"ticker": ticker})
+        for tool in ("get_option_expirations", "get_options_chain", "get_iv_surface", "analyze_volatility")
+        for ticker in ("SIM-TECH", "ACME", NEWCOMER)
+    ),
+    (options, "get_options_chain", {"ticker": "ACME", "expiration": "2020-09-14"}),
+    (options, "get_iv_surface", {"ticker": "ACME", "model": "ssvi"}),
+    (options, "calibrate_heston", {"ticker": "ACME"}),
+    *((options, "analyze_strategy", {"legs": [LEG], "ticker": ticker}) for ticker in ("SIM-TECH", "ACME")),
 ]
 
 
@@ -92,7 +104,7 @@ def test_every_tool_over_the_lake_is_in_the_list_above(ask: Ask) -> None:
         async with Client(module.build_server(lake=LAKE)) as client:
             return {tool.name for tool in (await client.list_tools()).tools}
 
-    reads_no_data = {"calculate_option_price", "calculate_implied_volatility", "analyze_strategy"}
+    reads_no_data = {"calculate_option_price", "calculate_implied_volatility", "price_path_dependent_option"}
     for module in (edgar, yfinance, options):
         called = {tool for owner, tool, _ in EVERY_CALL if owner is module}
         assert anyio.run(names, module) - reads_no_data == called
@@ -112,7 +124,7 @@ def test_the_paper_account_never_meets_the_planted_bar(ask: Ask) -> None:
     ask(server, "place_order", as_of=AS_OF, client_order_id="a", ticker="SIM-TECH", side="buy", quantity=10)
     for move in ({"days": 5}, {"to": "2020-06-16"}, {"days": 1}, {"to": "2021-01-01"}):
         assert DIGITS not in _text(ask(server, "advance", as_of=AS_OF, **move))
-    for tool in ("get_account", "list_orders", "get_performance"):
+    for tool in ("get_account", "list_orders", "get_performance", "get_profit_by_source", "list_events"):
         assert DIGITS not in _text(ask(server, tool, as_of=AS_OF))
 
 
@@ -154,3 +166,4 @@ def test_the_canaries_sing_a_day_later(ask: Ask) -> None:
     assert (
         ask(options.build_server(lake=LAKE), "get_options_chain", as_of=TOMORROW, ticker="SIM-TECH")["spot"] == CANARY
     )
+    assert ask(options.build_server(lake=LAKE), "get_options_chain", as_of=TOMORROW, ticker="ACME")["spot"] == CANARY

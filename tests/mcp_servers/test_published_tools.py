@@ -37,6 +37,7 @@ CHANGING = {
     "open_account": Effect(destructive=False, idempotent=True),
     "place_order": Effect(destructive=False, idempotent=True),
     "cancel_order": Effect(destructive=True, idempotent=True),
+    "exercise_option": Effect(destructive=True, idempotent=False),
     "advance": Effect(destructive=True, idempotent=False),
 }
 
@@ -96,7 +97,9 @@ def test_a_description_is_a_sentence_without_the_margin_of_the_source(server: st
     assert "\n " not in tool.description
 
 
-@pytest.mark.parametrize(("server", "tool"), [row for row in every_tool() if row.values[0] in ("edgar", "yfinance")])
+@pytest.mark.parametrize(
+    ("server", "tool"), [row for row in every_tool() if row.values[0] in ("edgar", "yfinance", "options", "risk")]
+)
 def test_every_tool_that_takes_something_shows_a_call_that_its_schema_takes(server: str, tool: Any) -> None:
     if not tool.input_schema["properties"]:
         return
@@ -110,7 +113,7 @@ def test_the_servers_tell_the_version_of_the_package() -> None:
 
 def test_the_names_of_all_tools_differ_and_fit_what_clients_make_of_them() -> None:
     names = [tool.name for name in SERVERS for tool in tools_of(name)]
-    assert len(names) == len(set(names)) == 44
+    assert len(names) == len(set(names)) == 56
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
     # Claude and others call a tool mcp__SERVER__NAME, of at most 64 characters
     assert max(len(f"mcp__traderbench__{name}") for name in names) <= 64

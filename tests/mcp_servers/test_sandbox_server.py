@@ -50,7 +50,19 @@ def test_the_tool_returns_result_output_usage_and_tier(pool: Pool) -> None:
     assert (content["ok"], content["result"], content["stdout"]) == (True, 2, "hello\n")
     assert content["tier"] == sandbox.tier()
     assert set(content) == {
-        *("ok", "result", "stdout", "stderr", "truncated", "error_class", "error", "killed_by", "usage", "tier")
+        *(
+            "ok",
+            "result",
+            "stdout",
+            "stderr",
+            "truncated",
+            "error_class",
+            "error",
+            "killed_by",
+            "usage",
+            "session",
+            "tier",
+        )
     }
     assert set(content["usage"]) == {"wall_seconds", "cpu_seconds", "peak_bytes"}
 

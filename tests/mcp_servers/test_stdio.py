@@ -108,7 +108,7 @@ def test_one_process_offers_the_tools_of_all_six() -> None:
         async with Client(stdio_client(parameters("all", "--as-of", AS_OF))) as client:
             assert (client.server_info.name, client.server_info.version) == ("traderbench", engine.__version__)
             names = [tool.name for tool in (await client.list_tools()).tools]
-            assert len(names) == len(set(names)) == 44
+            assert len(names) == len(set(names)) == 56
             for spec in SERVERS.values():
                 assert f"{spec.title}: " in client.instructions
             for name in SERVERS:
@@ -215,7 +215,7 @@ def test_what_is_no_message_stops_nothing() -> None:
         while answer.get("id") != 3:
             assert server.stdout is not None
             answer = json.loads(server.stdout.readline())
-        assert len(answer["result"]["tools"]) == 8
+        assert len(answer["result"]["tools"]) == 11
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

@@ -162,7 +162,7 @@ def test_every_argument_is_described_beside_anyof_and_the_tool_says_whether_it_o
     for name, field in tool.input_schema["properties"].items():
         assert field.get("description"), (tool.name, name)
         assert not any("description" in part for part in field.get("anyOf", ()))
-    writes = tool.name in {"open_account", "place_order", "cancel_order", "advance"}
+    writes = tool.name in {"open_account", "place_order", "cancel_order", "exercise_option", "advance"}
     assert tool.annotations.read_only_hint is not writes
 
 

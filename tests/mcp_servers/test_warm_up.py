@@ -22,6 +22,7 @@ import json
 from datetime import date
 import jax
 from mcp_servers import caller, edgar, options, risk, yfinance
+from mcp_servers.risk_stress import StressScenario
 from mcp_servers.trading import server as trading
 
 found = {}
@@ -35,26 +36,40 @@ def option(strike, **more):
 def leg(strike, kind="put", **more):
     return options.StrategyLeg(option_type=kind, quantity=-1, premium=2, strike=strike, **more)
 stock = risk.Position(option_type="stock", quantity=10, spot=100, underlying="B")
-own = [risk.StressScenario(name=str(n), spot_change=-0.1) for n in range(3)]
+heston = options.HestonTerms(
+    mean_reversion=3.0, long_run_volatility=0.3, volatility_of_variance=0.5, correlation=-0.4
+)
+jumps = options.JumpTerms(intensity=1.0, mean=-0.05, deviation=0.2)
+own = [StressScenario(name=str(n), spot_change=-0.1) for n in range(3)]
 
 label = "warm-up"
 for module in (options, risk, trading, yfinance, edgar):
     module.warm_up()
+options.warm_up_later()
 with caller.acting_as(caller.standalone_grant(date(2012, 6, 1))):
     chains = options.ChainTools(options.sample.embedded())
+    strategies = options.StrategyTools(chains)
     label = "chain"
     chains.get_options_chain("AAPL")
     chains.get_iv_surface("SIM-TECH")
     label = "price"
     options.calculate_option_price(90.0, 100.0, 0.01, 0.4, 2.0, "put", 0.02)
     options.calculate_implied_volatility(12.0, 90.0, 100.0, 0.01, 2.0, "put")
+    label = "other models"
+    for more in ({"exercise": "american"}, {"model": "heston", "heston": heston}, {"model": "merton", "jumps": jumps}):
+        options.calculate_option_price(90.0, 100.0, 0.01, 0.4, 2.0, "put", 0.02, **more)
+    options.calculate_implied_volatility(14.0, 90.0, 100.0, 0.01, 2.0, "put", 0.0, "american")
+    options.price_path_dependent_option("asian", 90.0, 100.0, 0.01, 0.4, 2.0, "put")
+    label = "volatility"
+    options.VolatilityTools(options.sample.embedded(), chains).analyze_volatility("IBM")
+    strategies.analyze_strategy([leg(190.0)], ticker="IBM")
     for number in (1, 2, 3, 4):
         label = f"{number} legs"
         legs = [leg(90.0 + n) for n in range(number)]
-        options.analyze_strategy(legs, spot=100.0, time_to_expiry=0.5, volatility=0.2)
+        strategies.analyze_strategy(legs, spot=100.0, time_to_expiry=0.5, volatility=0.2)
         if number > 1:
             later = [leg(90.0 + n, time_to_expiry=0.5 + n) for n in range(number)]
-            options.analyze_strategy(later, spot=100.0, volatility=0.3)
+            strategies.analyze_strategy(later, spot=100.0, volatility=0.3)
     for number in (1, 2, 5, 7):
         label = f"{number} options and a share"
         book = [option(90.0 + n) for n in range(number)] + [stock]
@@ -62,6 +77,8 @@ with caller.acting_as(caller.standalone_grant(date(2012, 6, 1))):
         risk.run_stress_test(risk.Portfolio(positions=book))
         risk.run_stress_test(risk.Portfolio(positions=book), own)
         risk.calculate_portfolio_var(book, {"B": 0.3})
+        risk.calculate_portfolio_var(book, method="historical", returns={"B": [0.01, -0.02] * 50})
+        risk.calculate_portfolio_var(book, {"B": 0.3}, method="delta_normal")
     label = "returns"
     for number in (5, 60):
         returns = [0.01, -0.02] * number

@@ -44,7 +44,7 @@ ON_THE_HOST = {
     "pricing.surface.svi": {"fit_svi"},
     "pricing.risk.attribution": {"attribution"},
     "pricing.risk.backtest": {"christoffersen", "christoffersen_independence", "exceedances", "kupiec"},
-    "pricing.risk.book": {"book_of", "revalue"},
+    "pricing.risk.book": {"revalue"},
     "pricing.risk.component": {"component_value_at_risk"},
     "pricing.risk.estimate": {"expected_shortfall", "value_at_risk"},
     "pricing.risk.explain": {"explain"},
@@ -54,7 +54,7 @@ ON_THE_HOST = {
         "normal_expected_shortfall",
         "normal_value_at_risk",
     },
-    "pricing.risk.performance": {"drawdown", "max_drawdown", "sharpe_ratio", "sortino_ratio"},
+    "pricing.risk.performance": {"drawdown", "sharpe_ratio", "sortino_ratio"},
     "pricing.risk.simulation": {
         "historical_profits",
         "simulate_log_returns",

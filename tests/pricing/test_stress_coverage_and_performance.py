@@ -18,6 +18,15 @@ LEGS = [
     Leg(kind="put", quantity=3, premium=4.0, strike=95.0, time_to_expiry=0.25, volatility=0.28),
     Leg(kind="stock", quantity=150, premium=98.0),
 ]
+BOOK = risk.Book(
+    underlying=np.zeros(3, int),
+    is_option=np.array([True, True, False]),
+    is_call=np.array([True, False, False]),
+    shares=np.array([-200.0, 300.0, 150.0]),
+    strike=np.array([105.0, 95.0, np.nan]),
+    time_to_expiry=np.array([0.25, 0.25, np.nan]),
+    volatility=np.array([0.25, 0.28, np.nan]),
+)
 
 
 def value(spot: float, points: float = 0.0, rate: float = 0.03, days: float = 0.0, skew: float = 0.0) -> float:
@@ -37,8 +46,7 @@ def value(spot: float, points: float = 0.0, rate: float = 0.03, days: float = 0.
 
 def test_named_scenarios_are_full_revaluations():
     outcomes = {
-        outcome.scenario.name: outcome.profit_and_loss
-        for outcome in risk.stress(risk.book_of(LEGS), spot=[100.0], rate=0.03)
+        outcome.scenario.name: outcome.profit_and_loss for outcome in risk.stress(BOOK, spot=[100.0], rate=0.03)
     }
     now = value(100.0)
     assert outcomes["spot -20%"] == pytest.approx(value(80.0) - now)
@@ -50,12 +58,25 @@ def test_named_scenarios_are_full_revaluations():
 
 
 def test_scenarios_need_their_own_names_and_a_possible_fall():
-    book = risk.book_of(LEGS)
+    book = BOOK
     twice = [risk.Scenario(name="a"), risk.Scenario(name="a")]
     with pytest.raises(ValueError, match="unique names, got 'a' twice"):
         risk.stress(book, spot=[100.0], scenarios=twice)
     with pytest.raises(ValueError, match="spot_change of 'doom' must be >= -1"):
         risk.stress(book, spot=[100.0], scenarios=[risk.Scenario(name="doom", spot_change=-1.5)])
+    with pytest.raises(
+        ValueError, match="spot_change of 'apart' must be one number or have 1, one for each underlying, got 2"
+    ):
+        risk.stress(book, spot=[100.0], scenarios=[risk.Scenario(name="apart", spot_change=(-0.1, 0.1))])
+
+
+def test_a_scenario_may_move_each_underlying_by_itself():
+    two = risk.Book(
+        *(np.concatenate([column, column]) for column in BOOK._replace(underlying=np.array([0, 0, 0])))
+    )._replace(underlying=np.array([0, 0, 0, 1, 1, 1]))
+    apart = risk.Scenario(name="apart", spot_change=(-0.1, 0.2))
+    (outcome,) = risk.stress(two, spot=[100.0, 100.0], rate=0.03, scenarios=[apart])
+    assert outcome.profit_and_loss == pytest.approx(value(90.0) + value(120.0) - 2 * value(100.0))
 
 
 @pytest.mark.shared_data
@@ -132,6 +153,6 @@ def test_ratios_without_risk_are_infinite_or_undefined_never_a_number():
 
 
 def test_drawdown_is_measured_from_the_highest_equity_so_far():
-    assert risk.max_drawdown([100.0, 120.0, 90.0, 130.0, 117.0]) == pytest.approx(0.25)
+    assert risk.drawdown([100.0, 120.0, 90.0, 130.0, 117.0]).max() == pytest.approx(0.25)
     np.testing.assert_allclose(risk.drawdown([100.0, 120.0, 90.0]), [0.0, 0.0, 0.25])
-    assert risk.max_drawdown([1.0, 0.0]) == 1.0
+    assert risk.drawdown([1.0, 0.0]).max() == 1.0

@@ -1,15 +1,13 @@
-"""Volatility surfaces: recovered curves, freedom from arbitrage, and a real chain."""
+"""Volatility surfaces: recovered curves, and freedom from arbitrage."""
 
 from __future__ import annotations
-
-import importlib.util
-from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jax.tree_util import Partial
 
 from pricing import black_scholes, surface
 from pricing.surface.svi import svi_density
@@ -150,25 +148,18 @@ def test_bad_arguments_are_named() -> None:
         surface.Surface.of(time=[1.0, 0.5], forward=[1.0, 1.0], curves=[TRUE, TRUE])
 
 
-@pytest.mark.shared_data
-def test_googles_chain_is_fitted_inside_the_spread_without_arbitrage(shared_data: Path) -> None:
-    program = Path(__file__).parents[2] / "benchmarks" / "goog_chain.py"
-    spec = importlib.util.spec_from_file_location("goog_chain", program)
-    assert spec is not None
-    assert spec.loader is not None
-    goog_chain = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(goog_chain)
+def test_room_in_the_density_is_kept_on_the_grid() -> None:
+    steep = surface.SVI(*(jnp.asarray(v) for v in (0.002, 0.25, -0.9, 0.0, 0.02)))
+    variance = surface.svi_total_variance(steep, K)
+    plain, roomy = (surface.fit_svi(log_moneyness=K, total_variance=variance, least_density=d) for d in (0.0, 0.05))
+    assert 0.0 <= float(plain.smallest_density) < 0.02 and float(roomy.smallest_density) >= 0.05
+    with pytest.raises(ValueError, match=r"least_density must lie between 0 and 0\.5, got -0\.1"):
+        surface.fit_svi(log_moneyness=K, total_variance=variance, least_density=-0.1)
 
-    quotes = goog_chain.load(shared_data / "options" / "daily_goog_2015_quote_american.zip")
-    result = goog_chain.fit(quotes)
-    assert len(result.parities) == 10
-    assert all(p.is_consistent for p in result.parities)
-    # Google paid no dividend and the three-month Treasury bill stood near 0.2%, one-year Libor near 1.2%.
-    assert 0.002 < result.rate < 0.012
-    assert result.mid.size > 500
-    error, half_spread = np.abs(result.fitted - result.mid), 0.5 * (result.ask - result.bid)
-    assert np.median(error) < 0.5 * np.median(half_spread)
-    assert np.mean(error <= half_spread) > 0.95
-    fitted = result.surface
-    times = np.linspace(float(fitted.time[0]), float(fitted.time[-1]), 40)
-    assert surface.check(lambda k, t: surface.total_variance(fitted, k, t), times).is_free
+
+def test_a_partial_of_a_surface_is_checked_as_the_function_is() -> None:
+    later = TRUE._replace(a=2.0 * TRUE.a, b=2.0 * TRUE.b)
+    whole = surface.Surface.of(time=[0.5, 1.0], forward=[100.0, 101.0], curves=[TRUE, later])
+    times = np.linspace(0.5, 1.0, 5)
+    by_function = surface.check(lambda k, t: surface.total_variance(whole, k, t), times)
+    assert surface.check(Partial(surface.total_variance, whole), times) == by_function

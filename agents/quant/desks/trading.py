@@ -165,26 +165,14 @@ class Trader:
         self._capacity = capacity
 
     def reply(self, body: dict[str, Any], conversation: str) -> dict[str, Any]:
-        """Return the reply to a trading message of one or several episodes."""
-        if body.get("type") == "trading_decision":
-            return self._decide(conversation, "", body.get("state"))
-        episodes = [item for item in body.get("episodes", []) if isinstance(item, dict)]
-        return {
-            "decisions": [
-                {
-                    "episode": item.get("episode"),
-                    **self._decide(conversation, str(item.get("episode")), item.get("state")),
-                }
-                for item in episodes
-            ]
-        }
-
-    def _decide(self, conversation: str, episode: str, state: Any) -> dict[str, Any]:
+        """Return the reply to a published message, of one episode."""
+        state = body.get("state")
         state = state if isinstance(state, dict) else {}
-        history = self._closes.pop((conversation, episode), [])
+        asset = conversation, str(state.get("symbol"))
+        history = self._closes.pop(asset, [])
         shown = closes_of(state.get("ohlcv"))
         history = (history + shown[-1:] if history else shown)[-4 * SLOW_BARS :]
-        self._closes[conversation, episode] = history
+        self._closes[asset] = history
         while len(self._closes) > self._capacity:
             del self._closes[next(iter(self._closes))]
         return decide(state, history)

@@ -19,7 +19,7 @@ from engine.agent import builtin as builtin_agents
 from engine.agent.builtin import BUILTIN_AGENTS, BuiltinAgent, locate_programs, lookup, start
 from engine.agent.client import AgentFailure, Reply
 
-EPISODES = [{"episode": f"e{index:02d}", "state": {"symbol": "BTC"}} for index in range(3)]
+EPISODES = {f"e{index:02d}": [10.0, 0, 1.5] for index in range(3)}
 
 
 def ask(name: str, *bodies: Any, **options: Any) -> list[str]:
@@ -50,7 +50,7 @@ def test_the_null_agent_says_nothing_and_holds() -> None:
     assert question.strip() == ""
     assert json.loads(one)["action"] == "HOLD"
     decisions = json.loads(many)["decisions"]
-    assert [(d["episode"], d["action"]) for d in decisions] == [(e["episode"], "HOLD") for e in EPISODES]
+    assert [(d["episode"], d["action"]) for d in decisions] == [(name, "HOLD") for name in EPISODES]
 
 
 def test_the_echo_agent_returns_the_message() -> None:

@@ -104,3 +104,15 @@ def test_the_page_shows_each_table_by_its_title():
         "passed": 2,
     }
     assert report.TEMPLATES.joinpath("report.html.j2").read_text().count('id="tables"') == 1
+
+
+def test_categories_are_told_apart_by_difficulty_and_runs_without_one_have_no_such_table():
+    assert found("difficulty") == {}
+    levels = [
+        record("analytical_reasoning", "casebook", "Copy Trading", "c1", 100.0, difficulty="easy"),
+        record("analytical_reasoning", "casebook", "Copy Trading", "c1", 50.0, difficulty="expert"),
+        record("analytical_reasoning", "casebook", "Copy Trading", "c2", 0.0, difficulty="expert"),
+    ]
+    rows = {row.group: row for row in tables.rows(levels) if row.table == "difficulty"}
+    assert rows["Copy Trading, easy"][2:6] == (100.0, None, None, None)
+    assert (rows["Copy Trading, expert"].score, rows["Copy Trading, expert"].tasks) == (25.0, 2)

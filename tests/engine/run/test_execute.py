@@ -158,6 +158,9 @@ def test_what_a_reply_says_after_what_any_reader_takes_is_neither_read_nor_kept(
 
 def test_a_conversation_of_millions_of_characters_ends():
     class Endless:
+        def handouts(self):
+            return {}
+
         def opening(self):
             return {}
 

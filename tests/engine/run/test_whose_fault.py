@@ -71,14 +71,15 @@ class Hindsight:
             for url in message["mcp_servers"].values():
                 lie_about_the_body(url, 60)
         orders = [
-            {"episode": row["episode"], "size": 1, "action": self.action(message, row)} for row in message["episodes"]
+            {"episode": name, "size": 1, "action": self.action(message, name, row[0])}
+            for name, row in message["episodes"].items()
         ]
         self.replies += 1
         return json.dumps({"decisions": orders})
 
-    def action(self, message: dict[str, Any], row: dict[str, Any]) -> str:
-        known = self.closes.setdefault(f"{message['task_id']}/{row['episode']}", [])
-        place, now = message["decision"], row["row"][0]
+    def action(self, message: dict[str, Any], episode: str, now: float) -> str:
+        known = self.closes.setdefault(f"{message['task_id']}/{episode}", [])
+        place = message["decision"]
         if len(known) < place:
             known.append(now)
             return "HOLD"
@@ -177,7 +178,7 @@ def test_a_market_that_has_to_be_repeated_is_another_one_and_is_scored_again_as_
     def buy(message: dict[str, Any]) -> str:
         if "mcp_servers" in message:
             openings.append(message)
-        orders = [{"episode": row["episode"], "action": "BUY", "size": 1} for row in message["episodes"]]
+        orders = [{"episode": name, "action": "BUY", "size": 1} for name in message["episodes"]]
         return json.dumps({"decisions": orders})
 
     with pytest.MonkeyPatch.context() as patch:
@@ -193,7 +194,7 @@ def test_a_market_that_has_to_be_repeated_is_another_one_and_is_scored_again_as_
             result = run(tmp_path / "run", agent.url, [CRYPTO[0] | {"limit": 1}], servers=servers)
     first, second = openings
     assert first["task_id"] != second["task_id"]
-    shown = [[row["row"][0] for row in opening["episodes"]] for opening in openings]
+    shown = [[row[0] for row in opening["episodes"].values()] for opening in openings]
     assert set(shown[0]).isdisjoint(shown[1])
     (task,) = result["tasks"]
     assert (task["attempts"], task["draw"], result["repeated"], result["fresh_draws"]) == (2, 2, 1, 1)

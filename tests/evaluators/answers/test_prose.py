@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from evaluators.answers import Kind, StatedNumber, parse_number
@@ -101,6 +101,8 @@ def test_a_number_in_prose_is_read_as_itself_or_refused(
     kind: Kind, number: int, minus: str, sentence: str, wrap: str, data: st.DataObject
 ) -> None:
     number = number if kind == "currency" else number % 50_000 + 1
+    # "fell 5%; the result is 4.91%" restates the fall, more precisely
+    assume("5%" not in sentence or abs(number - 500) > 10)
     form = data.draw(st.sampled_from((money if kind == "currency" else percent)(number, minus)))
     gold = (number / 100 if kind == "currency" else number / 10_000) * (-1 if minus else 1)
     given_value = read(wrap.format(sentence.format(form)), kind)

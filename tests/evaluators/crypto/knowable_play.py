@@ -55,7 +55,7 @@ def channel(name: str) -> Maker:
     def make(session: InteractiveSession, number: int) -> Policy:
         def reply(session: InteractiveSession, body: dict[str, Any]) -> str:
             place = body["columns"].index(name)
-            return json.dumps({"exposures": [float(np.sign(row["row"][place])) for row in body["episodes"]]})
+            return json.dumps({"exposures": [float(np.sign(row[place])) for row in body["episodes"].values()]})
 
         return reply
 

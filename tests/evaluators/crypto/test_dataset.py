@@ -30,7 +30,7 @@ def play(case: Case, policy: Policy | None) -> tuple[Score, int]:
         elif body["type"] == "trading_decision":
             text = json.dumps(policy(body["state"], messages))
         else:
-            rows = [{"episode": row["episode"], **policy(row, messages)} for row in body["episodes"]]
+            rows = [{"episode": name, **policy({}, messages)} for name in body["episodes"]]
             text = json.dumps({"decisions": rows})
         body = session.reply(text)
     score = session.score()

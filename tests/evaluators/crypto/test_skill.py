@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +22,7 @@ from evaluators.crypto.hindsight import available, best_path, usual_move
 from evaluators.crypto.play import Played, play
 from evaluators.crypto.policies import play as play_policy
 from evaluators.crypto.published import as_published, paper_product
-from evaluators.crypto.session import InteractiveSession
+from evaluators.crypto.session import START_EQUITY, InteractiveSession
 from evaluators.crypto.settings import TransformChoice
 from evaluators.crypto.skill import best_moves, error_of_mean, judge, moves, scales, shares
 from evaluators.crypto.windows import WARMUP_BARS, episodes, of, simulated
@@ -38,11 +38,23 @@ def session_maker() -> Callable[[], InteractiveSession]:
     return lambda: InteractiveSession(made, families=found.family, decision_every=1, batch=None, info={})
 
 
-def points(session: InteractiveSession, decide: Callable[[Any, int], dict[str, Any]]) -> np.ndarray:
+class Seen(NamedTuple):
+    """What a policy of these tests reads of an episode."""
+
+    episode: str
+    close: float
+    exposure: float
+    equity: float
+
+
+def points(session: InteractiveSession, decide: Callable[[Seen, int], dict[str, Any]]) -> np.ndarray:
     """Return timing and counted timing of each window, ``[windows, 2]``."""
 
     def reply(played: InteractiveSession, body: dict[str, Any]) -> str:
-        rows = [{"episode": row["episode"], **decide(row, body["decision"])} for row in body["episodes"]]
+        accounts = zip(played.exposures(), np.asarray(played.state.account.equity) / START_EQUITY, strict=True)
+        rows = []
+        for (name, row), (exposure, equity) in zip(body["episodes"].items(), accounts, strict=True):
+            rows.append({"episode": name, **decide(Seen(name, row[0], exposure, float(equity)), body["decision"])})
         return json.dumps({"decisions": rows})
 
     details = play_policy(session, reply).details
@@ -50,12 +62,8 @@ def points(session: InteractiveSession, decide: Callable[[Any, int], dict[str, A
     return np.column_stack([np.array(details["points"])[:, 0], samples])
 
 
-def exposure(row: Any) -> float:
-    return float(row["row"][1])
-
-
-def toward(row: Any, target: float) -> dict[str, Any]:
-    change = target - exposure(row)
+def toward(row: Seen, target: float) -> dict[str, Any]:
+    change = target - row.exposure
     if abs(change) < 0.1 * max(abs(target), 0.01):
         return {"action": "HOLD"}
     return {"action": "BUY" if change > 0.0 else "SELL", "size": abs(change)}
@@ -74,9 +82,8 @@ def test_trading_with_or_against_the_move_so_far_earns_nothing(
     """Measured against its own average exposure within the window, the contrarian would earn some 12 points here."""
     first: dict[str, float] = {}
 
-    def decide(row: Any, decision: int) -> dict[str, Any]:
-        close = row["row"][0]
-        moved = close - first.setdefault(row["episode"], close)
+    def decide(row: Seen, decision: int) -> dict[str, Any]:
+        moved = row.close - first.setdefault(row.episode, row.close)
         return toward(row, side * math.copysign(1.0, moved))
 
     assert_timing_is_luck(points(session_maker(), decide))
@@ -85,8 +92,8 @@ def test_trading_with_or_against_the_move_so_far_earns_nothing(
 def test_raising_the_stake_after_losses_and_stopping_after_gains_earns_nothing(
     session_maker: Callable[[], InteractiveSession],
 ) -> None:
-    def decide(row: Any, decision: int) -> dict[str, Any]:
-        if row["row"][2] > 1.0:
+    def decide(row: Seen, decision: int) -> dict[str, Any]:
+        if row.equity > 1.0:
             return {"action": "CLOSE"}
         return toward(row, min(3.0, 0.003 * 10.0 ** (decision // 4)))
 
@@ -96,9 +103,9 @@ def test_raising_the_stake_after_losses_and_stopping_after_gains_earns_nothing(
 def test_tight_stops_and_tight_targets_earn_nothing(session_maker: Callable[[], InteractiveSession]) -> None:
     for field, distance in (("stop_loss", -0.002), ("take_profit", 0.002)):
 
-        def decide(row: Any, decision: int, field: str = field, distance: float = distance) -> dict[str, Any]:
-            level = {field: row["row"][0] * (1.0 + distance)}
-            return {"action": "HOLD" if exposure(row) else "BUY", "size": 1.0, **level}
+        def decide(row: Seen, decision: int, field: str = field, distance: float = distance) -> dict[str, Any]:
+            level = {field: row.close * (1.0 + distance)}
+            return {"action": "HOLD" if row.exposure else "BUY", "size": 1.0, **level}
 
         assert_timing_is_luck(points(session_maker(), decide))
 
@@ -110,7 +117,7 @@ def test_multiplying_every_size_changes_nothing_but_impact(session_maker: Callab
     def sized(size: float) -> np.ndarray:
         session = session_maker()
         place = session.place
-        return points(session, lambda row, decision: toward(row, size * sides[decision - 1, place[row["episode"]]]))
+        return points(session, lambda row, decision: toward(row, size * sides[decision - 1, place[row.episode]]))
 
     small, large = sized(0.2), sized(2.0)
     np.testing.assert_allclose(small[:, 0], large[:, 0], rtol=0.02, atol=8.0)

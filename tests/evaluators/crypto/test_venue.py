@@ -26,7 +26,7 @@ def test_the_oracle_says_every_structure_in_the_language_of_strategies(name: str
     session = on_venue(traits_of(name, sign=sign), **SMALL)
     right = json.loads(session.oracle())
     score = declared(session, right)
-    assert 94.0 <= score.value <= 100.0 and score.passed, (name, score.reason)
+    assert score.value == pytest.approx(100.0, abs=0.5) and score.passed, (name, score.reason)
     assert score.details["structures"][0]["structure"] == name
     assert score.details["robustness"][0]["reachable"] == pytest.approx(100.0, abs=0.5)
     if name in ("order_flow", "hour_of_day", "product"):
@@ -38,7 +38,7 @@ def test_every_variant_and_lag_is_said() -> None:
     """What the writers depend on beside the kind: one far corner of each."""
     for name, lag, choice in (("two_lags", 5, 0), ("hour_of_day", 1, 5), ("product", 1, 0), ("lagged_return", 3, 0)):
         session = on_venue(traits_of(name, sign=1.0, lag=lag, choice=choice), **SMALL)
-        assert declared(session, session.oracle()).value > 94.0, (name, lag, choice)
+        assert declared(session, session.oracle()).value > 99.5, (name, lag, choice)
 
 
 @pytest.mark.parametrize("name", ["order_flow", "hour_of_day", "funding_surprise"])
@@ -104,7 +104,7 @@ def test_a_search_on_the_sample_earns_most_of_what_can_be_said() -> None:
     for case in DATASET.draw(seed=8, count=4, options={"mode": "strategy", "transforms": ["baseline"], **SMALL}):
         session: Any = case.open()
         found.append(declared(session, fitted(session.opening())).value)
-    assert np.mean(found) > 75.0, found
+    assert np.mean(found) > 90.0, found
 
 
 @pytest.mark.campaign
@@ -124,7 +124,7 @@ def test_rules_that_know_nothing_have_0_over_venues_of_either_sign_and_a_search_
                 rows.setdefault(agent, []).append(declared(session, document).value)
     means = {agent: float(np.mean(values)) for agent, values in rows.items()}
     print({agent: (round(mean, 2), round(float(np.std(rows[agent])), 2)) for agent, mean in means.items()})
-    assert means.pop("search") > 75.0, rows["search"]
+    assert means.pop("search") > 90.0, rows["search"]
     odd = [
         value for each, value in zip(np.repeat(MENU, 2), rows["long"], strict=True) if STRUCTURES[each].parity == "odd"
     ]

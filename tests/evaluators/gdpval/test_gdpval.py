@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
+import io
 import json
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from evaluators import registry
 from evaluators.gdpval import rubric
 from evaluators.gdpval.dataset import read
+from evaluators.gdpval.domains import DOMAIN_OF, DOMAINS
+from evaluators.judge.files import with_deliverables
 
 GDPVAL = registry.get("gdpval")
 
@@ -86,7 +92,8 @@ def test_a_task_of_two_files_has_its_rubric_and_its_reference_files(tmp_path) ->
     with gzip.open(tmp_path / "b.jsonl.gz", "wt") as out:
         out.write(record("t1", rubric_pretty="[+3] Keeps the author's voice."))
     first, second = read(tmp_path)
-    assert first.context["reference_files"] == ["ref/x.docx"]
+    assert first.context["reference_files"] == ["x.docx"]
+    assert [(r.name, r.path) for r in first.references] == [("x.docx", tmp_path / "ref/x.docx")]
     assert any(criterion.text == "Keeps the author's voice." for criterion in first.criteria)
     assert len(second.criteria) == sum(map(len, rubric.OWN.values()))
 
@@ -99,7 +106,7 @@ def test_a_bad_file_is_named(tmp_path) -> None:
     with pytest.raises(ValueError, match=r"a.jsonl is not a readable"):
         read(tmp_path)
     with pytest.raises(
-        ValueError, match=r"hf_dataset: 'openai/gdpval' is not downloaded; no data is shipped with gdpval"
+        ValueError, match=r"there is nothing at 'data/gdpval'; fetch it with: traderbench data pull gdpval"
     ):
         GDPVAL.draw(seed=1, count=1, options={"hf_dataset": "openai/gdpval"})
 
@@ -123,6 +130,100 @@ def test_the_rubrics_of_95_tasks_are_read_line_by_line(shared_data: Path) -> Non
     assert sum(any(c.name.startswith("line-") for c in item.criteria) for item in together) == 95
 
 
+@pytest.mark.shared_data
+def test_the_domains_are_the_papers_and_hold_every_occupation_once(shared_data: Path) -> None:
+    """Paper 2, table 7: 12, 8, 7, 9 and 8 occupations, 44 in all."""
+    items = read(shared_data / "gdpval" / "tasks.parquet")
+    assert [len(occupations) for occupations in DOMAINS.values()] == [12, 8, 7, 9, 8]
+    assert set(DOMAIN_OF) == {item.category for item in items} and len(DOMAIN_OF) == 44
+    options = {"path": str(shared_data / "gdpval" / "tasks.parquet"), "task_types": ["Healthcare & Medical"]}
+    drawn = GDPVAL.draw(seed=1, count=500, options=options)
+    assert len(drawn) == 35 and {case.task.category for case in drawn} == set(DOMAINS["Healthcare & Medical"])
+    alone = GDPVAL.draw(seed=1, count=500, options=options | {"task_types": None, "references": False})
+    assert len(alone) == 98 and not any("reference_files" in case.task.context for case in alone)
+
+
+def pulled(folder: Path) -> dict[str, str]:
+    """Put a task with two reference files where a pull puts it; return the options of an entry."""
+    names = ["reference_files/0a/prices.csv", "reference_files/0b/voice.wav"]
+    (folder / "data").mkdir()
+    (folder / "data" / "train.jsonl").write_text(record("t1", reference_files=names))
+    for name, content in zip(names, (b"day,price\n1,101.5\n", b"RIFF"), strict=True):
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_bytes(content)
+    return {"path": str(folder)}
+
+
+def test_reference_files_reach_the_agent_whole_and_the_judge_as_text(tmp_path, truthful_judge) -> None:
+    (case,) = GDPVAL.judged_by(truthful_judge.settings).draw(seed=1, count=1, options=pulled(tmp_path))
+    case.check()
+    session = case.open()
+    prices, voice = session.opening()["files"]
+    assert (prices["name"], prices["media_type"], prices["size"]) == ("prices.csv", "text/csv", 18)
+    assert base64.b64decode(prices["base64"]) == b"day,price\n1,101.5\n" and prices["text"] == "day\tprice\n1\t101.5\n"
+    assert prices["sha256"] == hashlib.sha256(b"day,price\n1,101.5\n").hexdigest()
+    assert (
+        "files that end in .wav are not read" in voice["without_text"] and base64.b64decode(voice["base64"]) == b"RIFF"
+    )
+    session.reply("# report.md\nThe price on day 1 was 101.5 and the supply was tight.")
+    session.score()
+    asked = json.loads(truthful_judge.asked[0][0])
+    assert asked[2] == [{"name": "prices.csv", "text": "day\tprice\n1\t101.5\n"},
+                        {"name": "voice.wav", "text": f"(not shown: {voice['without_text']})"}]  # fmt: skip
+
+
+def test_a_reference_file_that_is_not_here_stops_the_run_with_one_command(tmp_path) -> None:
+    options = pulled(tmp_path)
+    (tmp_path / "reference_files/0a/prices.csv").unlink()
+    (case,) = GDPVAL.draw(seed=1, count=1, options=options)
+    with pytest.raises(ValueError, match=r"'prices.csv' is not here; fetch it with: traderbench data pull gdpval"):
+        case.check()
+
+
+@pytest.mark.parametrize("name", ["../secret.txt", "/etc/passwd", "a\\b.txt"])
+def test_a_reference_outside_of_the_folder_is_refused(tmp_path, name: str) -> None:
+    (tmp_path / "a.jsonl").write_text(record("t1", reference_files=[name]))
+    with pytest.raises(ValueError, match="is no place within the folder"):
+        read(tmp_path)
+
+
+def workbook(*rows: list[Any]) -> str:
+    book, out = openpyxl.Workbook(), io.BytesIO()
+    for row in rows:
+        book.active.append(row)
+    book.save(out)
+    return base64.b64encode(out.getvalue()).decode()
+
+
+def handed_in(*files: dict[str, str], message: str = "Done.") -> str:
+    return f"Here it is.\n{json.dumps({'files': files, 'message': message})}"
+
+
+def test_deliverables_are_files_that_are_judged_by_their_text(tmp_path, truthful_judge) -> None:
+    rubric_lines = "[+2] Contains forecast revenue growth seven percent.\n[+1] Delivers budget.xlsx Excel workbook."
+    (tmp_path / "a.jsonl").write_text(record("t1", rubric_pretty=rubric_lines))
+    (case,) = GDPVAL.judged_by(truthful_judge.settings).draw(seed=1, count=1, options={"path": str(tmp_path)})
+    session = case.open()
+    session.opening()
+    sheet = {"name": "budget.xlsx", "base64": workbook(["forecast revenue growth", "seven percent"])}
+    session.reply(handed_in(sheet, {"name": "plan.docx", "base64": "AAAA"}, {"name": "x.pdf", "base64": "%"}))
+    score = session.score()
+    seen = truthful_judge.asked[0][2]
+    assert "# budget.xlsx (Excel workbook)" in seen and "forecast revenue growth\tseven percent" in seen
+    assert "# plan.docx (Word document)\n(not read: it is no office document" in seen
+    assert "# x.pdf (PDF)\n(not read: its bytes are not base64)" in seen and "Here it is." in seen
+    met = {row["criterion"] for row in score.details["findings"] if row["met"]}
+    assert {"line-1", "line-2"} <= met and score.parts["format"] > 0
+
+
+def test_text_is_a_deliverable_as_before(tmp_path) -> None:
+    text = 'A memo about the key "files": {none}.'
+    assert with_deliverables(text) == text
+    assert with_deliverables('{"files": "none", "answer": 1}') == '{"files": "none", "answer": 1}'
+    many = handed_in(*[{"name": f"{n}.txt", "base64": ""} for n in range(22)])
+    assert "(2 more files than the 20 that are read)" in with_deliverables(many)
+
+
 KEYWORDS = (
     "The analysis considers revenue growth, margins, valuation, risk management, diversification and cash flow. "
     "Therefore the recommendation is a balanced portfolio. Summary, Key figures, Assumptions, Conclusion."
@@ -131,7 +232,7 @@ KEYWORDS = (
 
 @pytest.mark.shared_data
 def test_the_null_family_scores_at_most_1(shared_data: Path, truthful_judge) -> None:
-    options = {"path": str(shared_data / "gdpval" / "tasks.parquet")}
+    options = {"path": str(shared_data / "gdpval" / "tasks.parquet"), "references": False}
     judged = GDPVAL.judged_by(truthful_judge.settings)
     scores = []
     for case in judged.draw(seed=3, count=4, options=options):
@@ -145,7 +246,7 @@ def test_the_null_family_scores_at_most_1(shared_data: Path, truthful_judge) -> 
 
 @pytest.mark.shared_data
 def test_a_gullible_judge_gives_an_order_nothing(shared_data: Path, gullible_judge) -> None:
-    options = {"path": str(shared_data / "gdpval" / "tasks.parquet")}
+    options = {"path": str(shared_data / "gdpval" / "tasks.parquet"), "references": False}
     judged = GDPVAL.judged_by(gullible_judge.settings)
     (case,) = judged.draw(seed=3, count=1, options=options)
     session = case.open()

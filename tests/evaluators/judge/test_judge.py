@@ -52,7 +52,7 @@ def dataset(item: RubricItem) -> RubricDataset:
         return Points(share, {"rubric": share})
 
     day = date(2025, 1, 1)
-    return RubricDataset("margin", "knowledge_retrieval", "1", day, "-", lambda path: [item], mark, 75.0, Options)
+    return RubricDataset("margin", "knowledge_retrieval", "1", day, lambda path: [item], mark, 75.0, Options)
 
 
 def case(judge: dict[str, Any] | None, tmp_path: Any, **changes: Any) -> Case:
@@ -261,7 +261,9 @@ def config(entry: dict[str, Any], **more: Any) -> RunConfig:
 @pytest.mark.parametrize("name", [name for name in DATASETS if isinstance(registry.get(name), RubricDataset)])
 def test_a_config_without_the_file_ends_in_one_line_that_says_where_to_get_it(name: str) -> None:
     for asked in (sampling.draw, lambda given: build.plan(given, agent_digest="0")):
-        with pytest.raises(ConfigError, match=rf"^datasets\[0\] \({name}\): path is missing: .* Get "):
+        with pytest.raises(
+            ConfigError, match=rf"^datasets\[0\] \({name}\): path is missing: .* traderbench data pull {name}, and"
+        ):
             asked(config({"type": name, "hf_dataset": "owner/name", "limit": 2}))
 
 
@@ -270,7 +272,13 @@ def test_the_entries_of_the_papers_load_and_a_changed_judge_is_another_run(share
     """Paper 2, appendix C, and paper 1, listing 3, with the path of the fetched file added."""
     entries = (
         {"type": "prbench", "hf_dataset": "scale-ai/prbench", "path": str(shared_data / "prbench"), "limit": 2},
-        {"type": "gdpval", "hf_dataset": "openai/gdpval", "path": str(shared_data / "gdpval"), "limit": 4},
+        {
+            "type": "gdpval",
+            "hf_dataset": "openai/gdpval",
+            "path": str(shared_data / "gdpval"),
+            "limit": 4,
+            "references": False,
+        },
         {"type": "public_csv", "path": str(shared_data / "vals_finance_agent" / "public.csv"), "limit": 100},
     )
     for entry, count in zip(entries, (2, 4, 50), strict=True):

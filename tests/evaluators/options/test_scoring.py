@@ -141,7 +141,11 @@ def rewrite(text, change):
     reply = json.loads(text)
     for dimension in ("pnl", "greeks", "risk"):
         for name, number in reply[dimension].items():
-            level = "breakeven" in name or name.endswith("_volatility") or name in ("spreads", "probability_of_profit")
+            level = (
+                "breakeven" in name
+                or name.endswith("_volatility")
+                or name in ("spreads", "probability_of_profit", "fill_price")
+            )
             reply[dimension][name] = number if level else change(number)
     return json.dumps(reply)
 

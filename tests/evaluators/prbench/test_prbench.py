@@ -92,9 +92,12 @@ def test_a_conversation_keeps_its_turns_and_neither_rubric_nor_canary_is_sent(tm
 
 
 def test_a_missing_file_says_where_to_get_it_and_that_nothing_is_shipped() -> None:
-    with pytest.raises(ValueError, match=r"path is missing: no data is shipped with prbench\. Get the finance"):
+    with pytest.raises(
+        ValueError,
+        match=r"path is missing: no data is shipped with prbench; fetch it with: traderbench data pull prbench",
+    ):
         PRBENCH.draw(seed=1, count=1, options={})
-    with pytest.raises(ValueError, match=r"hf_dataset: 'scale-ai/prbench' is not downloaded; no data is shipped"):
+    with pytest.raises(ValueError, match=r"path: there is nothing at 'data/prbench'; fetch it with: "):
         PRBENCH.draw(seed=1, count=1, options={"hf_dataset": "scale-ai/prbench"})
     with pytest.raises(ValueError, match="there is nothing at 'no/such/file'"):
         PRBENCH.data_hash({"path": "no/such/file"})

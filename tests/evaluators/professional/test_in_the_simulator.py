@@ -17,7 +17,7 @@ from evaluators.professional.assignments import paper_trading
 from evaluators.professional.dataset import DATASET
 from mcp_servers import caller, trading, yfinance
 from mcp_servers.access import Grant
-from mcp_servers.trading import account
+from mcp_servers.trading import fills
 
 CASES = list(DATASET.draw(seed=41, count=3, options={"task_types": ["paper-trading"]}))
 
@@ -94,7 +94,7 @@ def test_what_the_simulator_reports_is_the_right_answer(case: Case) -> None:
 
 def test_the_stated_costs_are_those_of_the_simulator() -> None:
     stated = (paper_trading.HALF_SPREAD_BPS, paper_trading.IMPACT_BPS, paper_trading.FEE_BPS)
-    assert stated == (account.SLIPPAGE_BPS, account.IMPACT_BPS, account.FEE_BPS)
+    assert stated == (fills.SHARES.slippage_bps, fills.SHARES.impact_bps, fills.SHARES.fee_bps)
 
 
 def test_the_assignment_names_the_tools_it_needs() -> None:

@@ -86,7 +86,7 @@ def test_a_bad_file_is_named(tmp_path) -> None:
     (tmp_path / "public.csv").write_text("Question,Answer\na,b\n")
     with pytest.raises(ValueError, match="'Question Type' is missing"):
         read(tmp_path)
-    with pytest.raises(ValueError, match=r"no data is shipped with public_csv\. Get data/public.csv from"):
+    with pytest.raises(ValueError, match=r"no data is shipped with public_csv; fetch it with: traderbench data pull"):
         PUBLIC.data_hash({})
 
 

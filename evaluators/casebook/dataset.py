@@ -1,0 +1,110 @@
+"""The dataset ``casebook``: draws cases from a seed and opens conversations about them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+from evaluators.casebook import dispute
+from evaluators.casebook.answer import answer_format, answer_schema
+from evaluators.casebook.bank import CATEGORIES, TEMPLATES
+from evaluators.casebook.family import Template
+from evaluators.casebook.options import Options
+from evaluators.casebook.session import Conversation
+from evaluators.contract import DIFFICULTIES, Case, Dataset, Difficulty, Family, Given, Section, Task
+from evaluators.drawing import chosen, rotation, stream, task_id
+from lake import sample
+
+VERSION = "1.0"
+
+
+@dataclass(frozen=True)
+class Casebook(Dataset):
+    """Macro theses, records of traders, sizing, defence of backtests, unfolding documents, tone, descriptions."""
+
+    name: str = "casebook"
+    section: Section = "analytical_reasoning"
+    version: str = VERSION
+
+    def families(self) -> Sequence[Family]:
+        """Return a family for each template, in every difficulty."""
+        return [
+            Family(f"{self.name}/{row.name}", row.category, DIFFICULTIES, len(row.wordings), len(row.held_back))
+            for row in TEMPLATES.values()
+        ]
+
+    def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
+        """Draw ``count`` cases: the categories take turns, in each its families, in each their levels and texts."""
+        given = Options.read(options)
+        names, levels = _templates(given), _difficulties(given)
+        held_back = given.wordings == "held_back"
+        groups = [[name for name in names if TEMPLATES[name].category == category] for category in CATEGORIES]
+        groups = [group for group in groups if group]
+        named = (self.name, VERSION, seed)
+        cases = []
+        for index in range(count):
+            group = rotation(groups, index=index, name=named)
+            visit = index // len(groups)
+            template = TEMPLATES[rotation(group, index=visit, name=(*named, group[0]))]
+            cases.append(self._case(template, visit // len(group), named, index, levels, held_back=held_back))
+        return cases
+
+    def _case(
+        self,
+        template: Template,
+        visit: int,
+        named: tuple[object, ...],
+        index: int,
+        levels: tuple[Difficulty, ...],
+        *,
+        held_back: bool,
+    ) -> Case:
+        texts = template.held_back if held_back else template.wordings
+        mark = "held-back" if held_back else "usual"
+        difficulty = rotation(levels, index=visit, name=(*named, template.name, "difficulty"))
+        number = rotation(range(len(texts)), index=visit, name=(*named, template.name, mark))
+        name = (*named, template.name, difficulty, mark, index)
+        drawn, turns = template.case(stream(*name), difficulty, texts[number])
+        task = Task(
+            task_id=task_id(*name, show=(0, 3)),
+            section=self.section,
+            dataset=self.name,
+            category=template.category,
+            family=f"{self.name}/{template.name}",
+            as_of=drawn.as_of,
+            question=turns[0].text,
+            answer_format=answer_format(turns[0].asked),
+            answer_schema=answer_schema(turns[0].asked),
+            servers=drawn.servers,
+            difficulty=difficulty,
+            wording=f"{mark} {number + 1}",
+        )
+        return Case(task, lambda: Conversation(task, turns), dispute=dispute.of_case(template, drawn))
+
+    def data_hash(self, options: Given) -> str:
+        """Return the sha256 of the families' and the marking scheme's source, and of the series some of them read."""
+        given = Options.read(options)
+        _templates(given)
+        _difficulties(given)
+        digest = hashlib.sha256(sample.data_hash().encode())
+        folder = resources.files(__package__)
+        for part in (folder, folder.joinpath("families")):
+            for file in sorted(part.iterdir(), key=lambda file: file.name):
+                if file.name.endswith(".py"):
+                    digest.update(f"{file.name}\n".encode() + file.read_bytes())
+        return digest.hexdigest()
+
+
+def _templates(options: Options) -> tuple[str, ...]:
+    wanted = chosen("task_types", options.task_types, (*TEMPLATES, *CATEGORIES))
+    return tuple(name for name, row in TEMPLATES.items() if name in wanted or row.category in wanted)
+
+
+def _difficulties(options: Options) -> tuple[Difficulty, ...]:
+    wanted = chosen("difficulties", options.difficulties, DIFFICULTIES)
+    return tuple(level for level in DIFFICULTIES if level in wanted)
+
+
+DATASET = Casebook()

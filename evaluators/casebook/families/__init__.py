@@ -1,0 +1,1 @@
+"""The families of the casebook, a file a category."""
