@@ -14,11 +14,10 @@ from typing import Any
 
 from mcp_servers.addresses import LOOPBACK
 from mcp_servers.secrecy import deny_inspection
-from mcp_servers.setting import ON_PROCESSOR, ServerStartError, Setting, bind
+from mcp_servers.setting import ON_PROCESSOR, START_TIMEOUT_S, ServerStartError, Setting, bind
 
 REBIND_TIMEOUT_S = 5.0
 REBIND_PAUSE_S = 0.2
-START_TIMEOUT_S = 240.0
 
 
 class ToolServerActor:

@@ -22,9 +22,8 @@ from typing import IO, Any
 from lake.settings import LakeSettings
 from mcp_servers.addresses import LOOPBACK
 from mcp_servers.secrecy import deny_inspection
-from mcp_servers.setting import ON_PROCESSOR, ServerStartError, Setting, bind
+from mcp_servers.setting import ON_PROCESSOR, START_TIMEOUT_S, ServerStartError, Setting, bind
 
-START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
 MAX_FAILED_STARTS = 5
 FAILED_START_PAUSE_S = 1.0

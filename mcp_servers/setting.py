@@ -17,6 +17,10 @@ MIN_OPEN_FILES = 128
 ON_PROCESSOR = {"JAX_PLATFORMS": "cpu"}
 """Environment of every server: answers of tools are the same on every machine, and no server takes a card's memory."""
 
+START_TIMEOUT_S = 240.0
+"""How long servers may take to come up. One that dies is told at once; many that start together on a busy machine
+share its cores."""
+
 
 class ServerStartError(RuntimeError):
     """A server could not be started; the message is one line that says why."""

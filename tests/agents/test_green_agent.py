@@ -559,6 +559,7 @@ def test_ten_assessments_at_once_equal_ten_in_a_row_whatever_happens_beside_them
 
     in_a_row, at_once, (away, cancelled) = asyncio.run(run())
     assert "no agent answers" in away.result["error"] and cancelled.result == {}
+    assert [watched.result["error"] for watched in (*in_a_row, *at_once)] == [None] * 20
     rows = [watched.result["detailed_results"] for watched in in_a_row]
     assert [watched.result["detailed_results"] for watched in at_once] == rows
     assert all(len(found) == 3 for found in rows) and len({row["task_id"] for found in rows for row in found}) == 30
