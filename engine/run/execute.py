@@ -124,7 +124,8 @@ async def _talk(
     session = case.open()
     conversation = agent.answering(session) if isinstance(agent, Insider) else agent.conversation(public_id)
     try:
-        await tools.hand_out(grant, session.handouts())
+        # they may be markets to be drawn, which other tasks of the loop do not wait for
+        await tools.hand_out(grant, await asyncio.to_thread(session.handouts))
         course.started = time.monotonic()
         await _converse(session, conversation, course, _extra_fields(case.task, public_id, grant, tools), limits)
     except AgentFailure as error:
