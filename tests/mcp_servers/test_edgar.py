@@ -13,6 +13,7 @@ from lake import sec
 from lake.fundamentals import COMPANIES
 from mcp_servers import caller, edgar
 from mcp_servers.access import Grant
+from mcp_servers.edgar import server as edgar_server
 
 SERVER = edgar.build_server()
 Ask = Callable[..., Any]
@@ -32,7 +33,7 @@ def test_a_fiscal_year_that_has_not_ended_is_a_look_ahead(ask: Ask) -> None:
     grant = Grant("run", "task", date(2022, 1, 3), 0)
     with caller.acting_as(grant) as call:
         with pytest.raises(caller.LookAhead, match="after the simulation date 2022-01-03"):
-            edgar._require_begun_to_be_known(COMPANIES["AAPL"], 2022, "FY")
+            edgar_server._require_begun_to_be_known(COMPANIES["AAPL"], 2022, "FY")
         assert call.looked_ahead
     text = ask(SERVER, "get_company_facts", as_of=date(2022, 1, 3), ticker="AAPL", concept="Revenue", fiscal_year=2023)
     assert "nothing later is known" in text
@@ -40,7 +41,7 @@ def test_a_fiscal_year_that_has_not_ended_is_a_look_ahead(ask: Ask) -> None:
 
 def test_a_year_that_has_ended_but_is_not_filed_yet_is_no_look_ahead() -> None:
     with caller.acting_as(Grant("run", "task", date(2024, 10, 15), 0)) as call:
-        edgar._require_begun_to_be_known(COMPANIES["AAPL"], 2024, "FY")
+        edgar_server._require_begun_to_be_known(COMPANIES["AAPL"], 2024, "FY")
         assert not call.looked_ahead
 
 
@@ -56,8 +57,8 @@ def test_a_year_that_has_ended_but_is_not_filed_yet_is_no_look_ahead() -> None:
     ],
 )
 def test_the_calendar_of_a_company_is_right_to_within_days(ticker: str, year: int, period: str, end: date) -> None:
-    estimate = edgar.period_end(COMPANIES[ticker], year, period)
-    assert abs((estimate - end).days) < edgar.FILING_CALENDAR_SLACK.days
+    estimate = edgar_server.period_end(COMPANIES[ticker], year, period)
+    assert abs((estimate - end).days) < edgar_server.FILING_CALENDAR_SLACK.days
 
 
 def test_restated_figures_are_told_from_original_ones(ask: Ask) -> None:

@@ -21,8 +21,10 @@ COUNTED = """
 import json
 from datetime import date
 import jax
-from mcp_servers import caller, edgar, options, risk, yfinance
-from mcp_servers.risk_stress import StressScenario
+from mcp_servers import caller, edgar, yfinance
+from mcp_servers.options import server as options
+from mcp_servers.risk import server as risk
+from mcp_servers.risk.stress import StressScenario
 from mcp_servers.trading import server as trading
 
 found = {}

@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 
 from mcp_servers import caller
 from mcp_servers.bounds import MAX_YEARS
-from mcp_servers.option_models import HestonTerms, JumpTerms, heston_parameters, jump_parameters, require_model_terms
-from mcp_servers.option_terms import DividendYield, OptionType, Rate, Spot, Strike, Volatility
+from mcp_servers.options.models import HestonTerms, JumpTerms, heston_parameters, jump_parameters, require_model_terms
+from mcp_servers.options.terms import DividendYield, OptionType, Rate, Spot, Strike, Volatility
 
 if TYPE_CHECKING:
     import jax

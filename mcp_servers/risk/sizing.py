@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from mcp_servers import caller
 from mcp_servers.bounds import MAX_VOLATILITY
-from mcp_servers.risk_terms import Confidence, Rate
+from mcp_servers.risk.terms import Confidence, Rate
 
 SCENARIOS = 100_000
 TRADING_DAYS_A_YEAR = 252

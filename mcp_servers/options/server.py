@@ -13,11 +13,11 @@ from lake.point_in_time import PointInTime
 from lake.records import OptionQuotes
 from lake.sample import Lake
 from mcp_servers import caller, toolset
-from mcp_servers.option_chains import ChainTools
-from mcp_servers.option_models import HestonTerms, JumpTerms, calculate_implied_volatility, calculate_option_price
-from mcp_servers.option_simulation import price_path_dependent_option
-from mcp_servers.option_strategies import StrategyLeg, StrategyTools
-from mcp_servers.option_volatility import VolatilityTools
+from mcp_servers.options.chains import ChainTools
+from mcp_servers.options.models import HestonTerms, JumpTerms, calculate_implied_volatility, calculate_option_price
+from mcp_servers.options.simulation import price_path_dependent_option
+from mcp_servers.options.strategies import StrategyLeg, StrategyTools
+from mcp_servers.options.volatility import VolatilityTools
 
 WARM_UP_TICKER, WARM_UP_DAY = "SIM-TECH", date(2013, 3, 1)
 

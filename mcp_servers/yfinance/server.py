@@ -15,8 +15,8 @@ from lake.records import Bars
 from lake.sample import Lake
 from lake.splits import Split
 from mcp_servers import caller, toolset
-from mcp_servers.crypto_market import CryptoTools
-from mcp_servers.yahoo_company import CompanyTools
+from mcp_servers.yfinance.company import CompanyTools
+from mcp_servers.yfinance.crypto import CryptoTools
 
 Ticker = Annotated[str, Field(description="Ticker symbol, for example MSFT; list_tickers names them all")]
 MAX_BARS = 2000

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from mcp_servers.bounds import MAX_VOLATILITY, MAX_YEARS
-from mcp_servers.option_chains import ChainTools
-from mcp_servers.option_terms import DividendYield, Expiration, Rate
+from mcp_servers.options.chains import ChainTools
+from mcp_servers.options.terms import DividendYield, Expiration, Rate
 
 if TYPE_CHECKING:
     from pricing.strategy import Leg

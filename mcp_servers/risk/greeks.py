@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from mcp_servers.bounds import MAX_RATE
-from mcp_servers.risk_terms import (
+from mcp_servers.risk.terms import (
     DAYS_A_YEAR,
     Change,
     Positions,

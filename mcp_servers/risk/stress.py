@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, Field
 
 from mcp_servers.bounds import MAX_RATE
-from mcp_servers.risk_terms import (
+from mcp_servers.risk.terms import (
     Correlation,
     CorrelationChange,
     Portfolio,

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from mcp_servers import caller
 from mcp_servers.bounds import MAX_VOLATILITY
-from mcp_servers.risk_terms import (
+from mcp_servers.risk.terms import (
     Confidence,
     Correlation,
     CorrelationChange,
@@ -397,7 +397,7 @@ def _delta_normal(
 ) -> PortfolioRisk:
     import numpy as np
 
-    from mcp_servers.risk_greeks import calculate_portfolio_greeks
+    from mcp_servers.risk.greeks import calculate_portfolio_greeks
     from pricing import risk
 
     deltas = calculate_portfolio_greeks(positions, rate=rate).position_delta

@@ -14,7 +14,7 @@ from lake.quoted import snapshot
 from lake.quoted.snapshot import Snapshot
 from lake.sample import Lake
 from mcp_servers import caller
-from mcp_servers.option_terms import Expiration, Ticker
+from mcp_servers.options.terms import Expiration, Ticker
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,9 +11,9 @@ from lake.option_market import OptionMarket
 from lake.quoted import history
 from lake.sample import Lake
 from mcp_servers import caller
-from mcp_servers.option_chains import ChainTools
-from mcp_servers.option_models import HestonTerms
-from mcp_servers.option_terms import Ticker
+from mcp_servers.options.chains import ChainTools
+from mcp_servers.options.models import HestonTerms
+from mcp_servers.options.terms import Ticker
 
 CALIBRATED_QUOTES = 40
 """Every calibration takes as many, evenly from all, so that one program serves all."""

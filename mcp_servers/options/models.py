@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from mcp_servers.bounds import MAX_YEARS
-from mcp_servers.option_terms import DividendYield, Exercise, OptionType, Rate, Spot, Strike, Volatility, Years
+from mcp_servers.options.terms import DividendYield, Exercise, OptionType, Rate, Spot, Strike, Volatility, Years
 
 if TYPE_CHECKING:
     import jax
