@@ -35,7 +35,7 @@ CALLS = {
 pytestmark = [
     pytest.mark.campaign,
     pytest.mark.timeout(300),
-    pytest.mark.skipif(not NODE.exists(), reason="no Node packages: npm install in tests/mcp_servers/node"),
+    pytest.mark.skipif(not NODE.exists(), reason="no Node packages: npm ci in tests/mcp_servers/node"),
 ]
 
 
