@@ -30,6 +30,7 @@ from evaluators.records import Record, explain
 from lake.settings import LakeSettings
 from lake.vocabulary import nearest
 from mcp_servers import addresses
+from mcp_servers.catalog import SERVERS
 
 TURNS_OF_A_DEBATE = 2
 """The answer and the rebuttal."""
@@ -163,7 +164,7 @@ class LakeConfig(Record):
 
     equities: Literal["embedded", "yfinance", "folder"] = "embedded"
     filings: Literal["embedded", "edgar"] = "embedded"
-    options: Literal["simulated", "yfinance"] = "simulated"
+    options: Literal["simulated", "yfinance", "folder"] = "simulated"
     crypto: str | None = None
     macro: Literal["embedded", "fred_csv"] = "embedded"
     path: str = "data"
@@ -214,6 +215,9 @@ class RunConfig(Record):
     """One benchmark variant.
 
     ``prices`` are for tokens of which an agent does not tell the cost: a table by model or agent, or a file with it.
+
+    ``withheld`` names tool servers that do not run: the tasks are the same, and an agent has to do without (an
+    ablation).
     """
 
     name: str
@@ -228,6 +232,15 @@ class RunConfig(Record):
     lake: LakeConfig = LakeConfig()
     debate: DebateConfig = DebateConfig()
     prices: Annotated[dict[str, Price], BeforeValidator(price_table)] = Field(default_factory=dict)
+    withheld: tuple[str, ...] = ()
+
+    @field_validator("withheld")
+    @classmethod
+    def _are_servers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if name not in SERVERS:
+                raise ValueError(f"unknown tool server {name!r}; there are {', '.join(SERVERS)}")
+        return tuple(name for name in SERVERS if name in value)
 
     @field_validator("datasets")
     @classmethod

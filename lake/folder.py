@@ -73,7 +73,8 @@ class FolderTables(Generic[RecordT]):
 
     def known(self, key: str, *, as_of: date) -> RecordT:
         """Return the rows of ``key`` that were known on ``as_of``."""
-        rows = known_rows(self._table(key), as_of=as_of) if key in self._files else None
+        # a file of the future is not opened: how long that takes would tell of it
+        rows = known_rows(self._table(key), as_of=as_of) if key in self.keys(as_of=as_of) else None
         if not rows:
             raise UnknownKey(f"nothing of {key!r} was known on {as_of}")
         return rows

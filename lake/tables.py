@@ -116,7 +116,10 @@ class Table(Generic[RecordT]):
         """Return the rows of ``key`` with ``known_on <= as_of``; :class:`UnknownKey` if there is none."""
         self.ensure(key)
         entry = self.entries().get(key)
-        rows = None if entry is None else known_rows(self._whole(key, entry), as_of=as_of)
+        # a file of the future is not opened: how long that takes would tell of it
+        if entry is None or not entry["rows"] or entry["first_known"] > as_of.isoformat():
+            raise self.unknown(key, as_of)
+        rows = known_rows(self._whole(key, entry), as_of=as_of)
         if not rows:
             raise self.unknown(key, as_of)
         return rows

@@ -90,6 +90,8 @@ def read(folder: Path) -> Played:
     # runs stored by former versions name every option of every dataset, most of them as null
     entries = [_without_empty(entry) for entry in config.get("datasets", ())]
     benchmark = {name: config.get(name) for name in SAME_BENCHMARK} | {"datasets": entries}
+    if withheld := config.get("withheld"):
+        benchmark["withheld"] = withheld
     same = [benchmark, sampling, limits, manifest.get("data_hashes", {})]
     return Played(
         folder=folder,

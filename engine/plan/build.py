@@ -7,7 +7,7 @@ import importlib.metadata
 import platform
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ class Plan:
 
 def checked_cases(config: RunConfig, datasets: Sequence[Resolved] | None = None) -> list[Case]:
     """Draw the cases of the undivided run; refuse, before anything is started, what could not be added up."""
-    cases = _debated(draw(config, datasets), config)
+    cases = [_without(case, config.withheld) for case in _debated(draw(config, datasets), config)]
     if not cases:
         limits = ", ".join(f"{entry.type} {entry.limit}" for entry in config.datasets)
         raise ConfigError(f"datasets: no task was drawn (limits: {limits}); at least one limit must be positive")
@@ -84,6 +84,15 @@ def checked_cases(config: RunConfig, datasets: Sequence[Resolved] | None = None)
         except ValueError as error:
             raise ConfigError(f"task {number} of {len(cases)} ({case.task.task_id}): {error}") from error
     return cases
+
+
+def _without(case: Case, withheld: tuple[str, ...]) -> Case:
+    """Return the case as one that does not wait for servers that the run withholds."""
+    if not set(withheld) & set(case.task.servers):
+        return case
+    servers, again = tuple(name for name in case.task.servers if name not in withheld), case.afresh
+    afresh = None if again is None else lambda number: _without(again(number), withheld)
+    return replace(case, task=replace(case.task, servers=servers), afresh=afresh)
 
 
 def _debated(cases: list[Case], config: RunConfig) -> list[Case]:
@@ -129,6 +138,7 @@ def plan(config: RunConfig, *, agent_digest: str, cases: Sequence[Case] | None =
                 "seed": seed,
                 "agent": agent_digest,
                 "environment": digest(versions),
+                **({"withheld": config.withheld} if config.withheld else {}),
             }
         )
         cells.append(Cell(position, key, public_id(seed, task_id), derive_seed(seed, task_id, "tools"), case))

@@ -38,7 +38,7 @@ def estimate(config: RunConfig, settings: ModelSettings) -> dict[str, Any]:
     """
     drawn = checked_cases(config)
     cases = [drawn[position] for position in positions(drawn, config.sampling.shard)]
-    offered = [_offered(case, settings) for case in cases]
+    offered = [[name for name in _offered(case, settings) if name not in config.withheld] for case in cases]
     tools = asyncio.run(_tools({name for names in offered for name in names}))
     tasks = [_played(case, names, config) for case, names in zip(cases, offered, strict=True)]
     counted = _counted({"tools": tools, "tasks": tasks}, settings, config)

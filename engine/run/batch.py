@@ -262,7 +262,7 @@ async def _set_up(
         connected, url = await stack.enter_async_context(services.connected_agent(agent, model, config.limits))
         settings = services.reachable(config.execution, url)
         progress.stage(f"starting the MCP servers ({settings.backend} backend)")
-        tools, tier = stack.enter_context(services.tool_servers(settings, config.lake.settings()))
+        tools, tier = stack.enter_context(services.tool_servers(settings, config.lake.settings(), config.withheld))
         yield Setup(connected, url, tools, tier)
 
 

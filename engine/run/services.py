@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from typing import Literal
 
 from engine.agent import builtin as builtin_agents
@@ -124,8 +124,12 @@ def reachable(settings: ExecutionConfig, agent_url: str) -> ExecutionConfig:
 
 
 @contextlib.contextmanager
-def tool_servers(settings: ExecutionConfig, lake: LakeSettings | None = None) -> Iterator[tuple[ToolAccess, str]]:
-    """Yield the access to the six tool servers over a lake, up for the length of the body, and the sandbox tier.
+def tool_servers(
+    settings: ExecutionConfig, lake: LakeSettings | None = None, withheld: Collection[str] = ()
+) -> Iterator[tuple[ToolAccess, str]]:
+    """Yield the access to the tool servers over a lake, up for the length of the body, and the sandbox tier.
+
+    All six but those that are ``withheld``.
 
     Raises
     ------
@@ -144,7 +148,7 @@ def tool_servers(settings: ExecutionConfig, lake: LakeSettings | None = None) ->
             stack.enter_context(local_ray())
         try:
             servers = start_servers(
-                tuple(SERVERS),
+                tuple(name for name in SERVERS if name not in withheld),
                 ports=settings.ports,
                 host=settings.host,
                 key=key,

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 
 from evaluators.casebook import dispute
 from evaluators.casebook.answer import answer_format, answer_schema
 from evaluators.casebook.bank import CATEGORIES, TEMPLATES
+from evaluators.casebook.families import quoted_chains
 from evaluators.casebook.family import Template
 from evaluators.casebook.options import Options
 from evaluators.casebook.session import Conversation
 from evaluators.contract import DIFFICULTIES, Case, Dataset, Difficulty, Family, Given, Section, Task
 from evaluators.drawing import chosen, rotation, stream, task_id
-from lake import sample
+from lake import providers, sample
+from lake.settings import LakeSettings
 
 VERSION = "1.0"
 
@@ -27,6 +29,11 @@ class Casebook(Dataset):
     name: str = "casebook"
     section: Section = "analytical_reasoning"
     version: str = VERSION
+    lake: LakeSettings | None = None
+
+    def over(self, lake: LakeSettings) -> Casebook:
+        """Return the dataset with the run's lake, from whose quotes ``quotes: true`` draws."""
+        return replace(self, lake=lake)
 
     def families(self) -> Sequence[Family]:
         """Return a family for each template, in every difficulty."""
@@ -38,16 +45,16 @@ class Casebook(Dataset):
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases: the categories take turns, in each its families, in each their levels and texts."""
         given = Options.read(options)
-        names, levels = _templates(given), _difficulties(given)
+        there, levels = self._templates(given), _difficulties(given)
         held_back = given.wordings == "held_back"
-        groups = [[name for name in names if TEMPLATES[name].category == category] for category in CATEGORIES]
+        groups = [[name for name, row in there.items() if row.category == category] for category in CATEGORIES]
         groups = [group for group in groups if group]
         named = (self.name, VERSION, seed)
         cases = []
         for index in range(count):
             group = rotation(groups, index=index, name=named)
             visit = index // len(groups)
-            template = TEMPLATES[rotation(group, index=visit, name=(*named, group[0]))]
+            template = there[rotation(group, index=visit, name=(*named, group[0]))]
             cases.append(self._case(template, visit // len(group), named, index, levels, held_back=held_back))
         return cases
 
@@ -86,9 +93,11 @@ class Casebook(Dataset):
     def data_hash(self, options: Given) -> str:
         """Return the sha256 of the families' and the marking scheme's source, and of the series some of them read."""
         given = Options.read(options)
-        _templates(given)
+        self._templates(given)
         _difficulties(given)
         digest = hashlib.sha256(sample.data_hash().encode())
+        if given.quotes and self.lake is not None:
+            digest.update(providers.digest(self.lake).encode())
         folder = resources.files(__package__)
         for part in (folder, folder.joinpath("families")):
             for file in sorted(part.iterdir(), key=lambda file: file.name):
@@ -96,10 +105,13 @@ class Casebook(Dataset):
                     digest.update(f"{file.name}\n".encode() + file.read_bytes())
         return digest.hexdigest()
 
-
-def _templates(options: Options) -> tuple[str, ...]:
-    wanted = chosen("task_types", options.task_types, (*TEMPLATES, *CATEGORIES))
-    return tuple(name for name, row in TEMPLATES.items() if name in wanted or row.category in wanted)
+    def _templates(self, options: Options) -> dict[str, Template]:
+        quoted = quoted_chains.templates(self.lake) if options.quotes else {}
+        for name in set(options.task_types or ()) & set(quoted_chains.FAMILIES) - set(quoted):
+            raise ValueError(f"task_types: {name!r} is drawn from quoted option chains; write quotes: true beside it")
+        there = TEMPLATES | quoted
+        wanted = chosen("task_types", options.task_types, (*there, *CATEGORIES))
+        return {name: row for name, row in there.items() if name in wanted or row.category in wanted}
 
 
 def _difficulties(options: Options) -> tuple[Difficulty, ...]:

@@ -12,9 +12,12 @@ class Options(Entry):
 
     ``wordings: held_back`` puts every question in texts that are drawn by no other option, so that an agent fitted to
     the usual ones can be told from one that reads.
+
+    ``quotes: true`` also draws from the quoted option chains of the run's lake.
     """
 
     type: Literal["casebook"] = "casebook"
     task_types: tuple[str, ...] | None = None
     difficulties: tuple[str, ...] | None = None
     wordings: Literal["usual", "held_back"] | None = None
+    quotes: bool | None = None

@@ -180,8 +180,10 @@ class Yahoo:
 
 
 def _quote(row: Any) -> Iterator[float | None]:
+    """Yield the columns of a quote; a bid or an ask of 0 is none, as in a file of one's own."""
     for name in ("lastPrice", "bid", "ask", "volume", "openInterest", "impliedVolatility"):
-        yield _number(row.get(name))
+        number = _number(row.get(name))
+        yield None if name in ("bid", "ask") and number == 0.0 else number
 
 
 def _method(name: str, *arguments: Any, **options: Any) -> Callable[[Any], Any]:

@@ -24,6 +24,7 @@ def command(bwrap: str, readable: Readable, own_sources: Sequence[str], program:
     for path in sorted({*hidden, *shown}, key=lambda path: path.count(os.sep)):
         binds += ["--tmpfs", path] if path in hidden else ["--ro-bind", path, path]
     links = [word for link, target in readable.links for word in ("--symlink", target, link)]
+    devices = [word for path in ("/dev/null", *readable.devices) for word in ("--dev-bind", path, path)]
     sealed = [word for path in sorted(hidden) for word in ("--remount-ro", path)]
     return [
         bwrap,
@@ -41,7 +42,7 @@ def command(bwrap: str, readable: Readable, own_sources: Sequence[str], program:
         *("--die-with-parent", "--new-session"),
         *links,
         *binds,
-        *("--dev-bind", "/dev/null", "/dev/null"),
+        *devices,
         *sealed,
         *("--remount-ro", "/", "--chdir", "/", "--"),
         *program,

@@ -1,4 +1,4 @@
-"""Python, numpy and pandas values as plain JSON values."""
+"""Python, numpy, jax and pandas values as plain JSON values."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ def _numpy(value: object) -> tuple[bool, object]:
         return True, str(value)
     if isinstance(value, numpy.ndarray | numpy.generic):
         return True, value.tolist()
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(value, jax.Array):
+        return True, numpy.asarray(value).tolist()
     return False, None
 
 

@@ -31,6 +31,8 @@ def abi() -> int:
 
 def _rights_of(readable: Readable) -> Iterator[tuple[str, int]]:
     """Yield a path and its rights; a folder around a hidden one may be listed, and its other children are read."""
+    for device in readable.devices:
+        yield device, _READ_FILE
     waiting = list(readable.trees)
     while waiting:
         path = waiting.pop()

@@ -61,7 +61,7 @@ def _kept_flags(path: str) -> int:
     return sum(mount_flag for state_flag, mount_flag in pairs if present & state_flag)
 
 
-def _bind(path: str) -> None:
+def _bind(path: str, *, forbid: int = _NO_DEV) -> None:
     source = OLD_ROOT + path
     if os.path.isdir(source):
         os.makedirs(path, exist_ok=True)
@@ -70,7 +70,7 @@ def _bind(path: str) -> None:
         if not os.path.exists(path):
             os.close(os.open(path, os.O_CREAT | os.O_RDONLY, 0o444))
     kernel.mount(source, path, None, _BIND | _REC)
-    kernel.mount("none", path, None, _REMOUNT | _BIND | _READ_ONLY | _NO_SUID | _NO_DEV | _kept_flags(path))
+    kernel.mount("none", path, None, _REMOUNT | _BIND | _READ_ONLY | _NO_SUID | forbid | _kept_flags(path))
 
 
 def _furnish(readable: Readable) -> None:
@@ -84,6 +84,8 @@ def _furnish(readable: Readable) -> None:
             kernel.mount("tmpfs", path, "tmpfs", _NO_SUID | _NO_DEV, _SIZE)
         else:
             _bind(path)
+    for path in readable.devices:
+        _bind(path, forbid=_NO_EXEC)
 
 
 def _seal(readable: Readable) -> None:

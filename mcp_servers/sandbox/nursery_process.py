@@ -35,6 +35,10 @@ _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
+    # XLA's pools, which each call that prices starts anew, and no search for a compiler.
+    "NPROC": "1",
+    "JAX_PLATFORMS": "cpu",
+    "TRADERBENCH_NATIVE": "0",
     "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
 }

@@ -19,6 +19,8 @@ MODULES = (
     "numpy", "numpy.fft", "numpy.linalg", "numpy.random", "numpy.polynomial", "pandas", "tzdata", "dateutil.parser",
     "scipy.special", "scipy.stats", "scipy.optimize", "scipy.integrate", "scipy.interpolate", "scipy.sparse.linalg",
     "scipy.linalg", "scipy.signal", "statsmodels.api", "statsmodels.tsa.api", "pickle",
+    "jax.numpy", "pricing.american", "pricing.bates", "pricing.calibration", "pricing.chain", "pricing.risk",
+    "pricing.simulation", "pricing.strategy", "pricing.surface",
 )  # fmt: skip
 _OPTIONAL = ("tzdata",)
 

@@ -13,8 +13,13 @@ from dataclasses import asdict, dataclass
 from glob import glob
 from importlib.util import find_spec
 
-PACKAGES = ("numpy", "scipy", "pandas", "statsmodels", "patsy", "packaging", "dateutil", "six", "tzdata", "pytz")
-REQUIRED = ("numpy", "scipy", "pandas")
+PACKAGES = (
+    "numpy", "scipy", "pandas", "statsmodels", "patsy", "packaging", "dateutil", "six", "tzdata", "pytz",
+    "jax", "jaxlib", "ml_dtypes", "opt_einsum", "native", "pricing",
+)  # fmt: skip
+REQUIRED = ("numpy", "scipy", "pandas", "jax", "pricing")
+DEVICES = ("/dev/urandom",)
+"""Read by XLA at its start; what comes from it any call has from ``getrandom`` as well."""
 _LIBRARY_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 _LIBRARY_TREES = ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64")
 _SINGLE_PATHS = ("/etc/ld.so.cache", "/usr/share/zoneinfo")
@@ -32,6 +37,8 @@ class Readable:
         Folders inside ``trees`` that may not.
     packages
         Import name and location (a folder or a file) of each third-party package.
+    devices
+        Device files that may be read.
     links
         Symbolic links of the root folder that libraries are found through, with their targets.
     """
@@ -39,6 +46,7 @@ class Readable:
     trees: tuple[str, ...]
     hidden: tuple[str, ...]
     packages: tuple[tuple[str, str], ...]
+    devices: tuple[str, ...]
     links: tuple[tuple[str, str], ...]
 
     def to_json(self) -> dict[str, object]:
@@ -58,9 +66,11 @@ class Readable:
     @classmethod
     def from_json(cls, fields: dict[str, list[str] | list[list[str]]]) -> Readable:
         """Return the record that :meth:`to_json` described."""
-        trees, hidden = (tuple(str(path) for path in fields[name]) for name in ("trees", "hidden"))
+        trees, hidden, devices = (
+            tuple(str(path) for path in fields[name]) for name in ("trees", "hidden", "devices")
+        )
         packages, links = (tuple((row[0], row[1]) for row in fields[name]) for name in ("packages", "links"))
-        return cls(trees=trees, hidden=hidden, packages=packages, links=links)
+        return cls(trees=trees, hidden=hidden, packages=packages, devices=devices, links=links)
 
 
 def _parents(path: str) -> list[str]:
@@ -122,5 +132,9 @@ def find() -> Readable:
     }
     links = [(path, os.readlink(path)) for path in _LIBRARY_FOLDERS if os.path.islink(path)]
     return Readable(
-        trees=tuple(dict.fromkeys(trees)), hidden=tuple(sorted(hidden)), packages=tuple(packages), links=tuple(links)
+        trees=tuple(dict.fromkeys(trees)),
+        hidden=tuple(sorted(hidden)),
+        packages=tuple(packages),
+        devices=tuple(path for path in DEVICES if os.path.exists(path)),
+        links=tuple(links),
     )

@@ -1,6 +1,6 @@
 """A system call allow-list as a classic BPF program, installed without any library.
 
-Three answers. *Allowed* calls run. Calls that no numerical code makes and that only serve an attack end the process
+Four answers. *Allowed* calls run. Two that ask for a priority are told 0 and do not run. Calls that no numerical code makes and that only serve an attack end the process
 (``SIGSYS``, seen by the host as a policy violation). Everything else fails with ``EPERM``, so that a library which
 merely tries (``subprocess``, ``socket``) fails with a plain ``PermissionError``.
 
@@ -53,6 +53,9 @@ _FATAL = {
     "userfaultfd": 323, "pidfd_send_signal": 424, "io_uring_setup": 425, "io_uring_enter": 426,
     "io_uring_register": 427, "open_tree": 428, "move_mount": 429, "fsopen": 430, "pidfd_getfd": 438,
 }  # fmt: skip
+
+_ANSWERED_ZERO = {"sched_getparam": 143, "sched_getscheduler": 145}
+"""The locks of XLA ask for the priority of a thread and print an error where that is refused: it is the default, unasked."""
 
 _OPEN, _IOCTL, _SOCKETPAIR, _CLONE, _FCNTL, _TGKILL = 2, 16, 53, 56, 72, 234
 _OPENAT, _PRLIMIT64, _CLONE3 = 257, 302, 435
@@ -155,7 +158,13 @@ _HEAD = (
     + _instruction(_JUMP_GREATER_EQUAL, _X32_BIT, if_false=1)
     + _give(_KILL_PROCESS)
 )
-_TAIL = _each(_ALLOWED.values(), _ALLOW) + _each(_FATAL.values(), _KILL_PROCESS) + _argument_rules() + _REFUSE
+_TAIL = (
+    _each(_ALLOWED.values(), _ALLOW)
+    + _each(_FATAL.values(), _KILL_PROCESS)
+    + _each(_ANSWERED_ZERO.values(), _ERRNO)
+    + _argument_rules()
+    + _REFUSE
+)
 
 
 def program(pid: int) -> bytes:

@@ -23,8 +23,10 @@ Code = Annotated[
     str,
     Field(
         description="Python source, at most 64 KiB. Assign the answer to `result`, or let the last line be its value; "
-        "what is printed comes back as well. numpy, scipy, pandas and statsmodels are installed; there is no network, "
-        "no disk and no other process, and nothing is kept between calls outside of a session."
+        "what is printed comes back as well. numpy, scipy, pandas, statsmodels, jax and the benchmark's `pricing` "
+        "(pricing.black_scholes.price(spot=, strike=, time_to_expiry=, rate=, volatility=, is_call=) and more: "
+        "help(pricing.black_scholes)) are installed; there is no network, no disk and no other process, and nothing is "
+        "kept between calls outside of a session."
     ),
 ]
 Data = Annotated[Any, Field(description="Any JSON value, at most 4 MiB; the code sees it as `data`")]
@@ -53,7 +55,7 @@ class ExecutionUsage(BaseModel):
 
     wall_seconds: float = Field(description="Wall clock, seconds")
     cpu_seconds: float = Field(description=f"Processor time, seconds; at most {limits.CPU_LIMIT_S}")
-    peak_bytes: int = Field(description="Peak resident memory, bytes, about 110 MB of which is Python and its packages")
+    peak_bytes: int = Field(description="Peak resident memory, bytes, about 160 MB of which is Python and its packages")
 
 
 class SessionState(BaseModel):
@@ -138,7 +140,7 @@ def build_server(*, pool: Pool | None = None, handouts: Handouts | None = None) 
     async def execute_python(
         code: Code, data: Data = None, timeout_s: Timeout = 5.0, files: Files = None, session: SessionName = None
     ) -> Execution:
-        """Run Python code in a fresh process with numpy, scipy, pandas and statsmodels; return its result and output.
+        """Run Python code in a fresh process with numpy, scipy, pandas, statsmodels and pricing; return what came of it.
 
         Limits: 5 s of processor time, 512 MB of memory, 64 threads, 64 KiB of output, 1 MiB and 100,000 values of
         result. At most two calls of a task run at a time; others wait. `usage` is in seconds and bytes.

@@ -48,7 +48,7 @@ def here(*arguments: object, servers: tuple[ToolAccess, str] | None = None, **en
         for name, value in environment.items():
             patch.setenv(name, value)
         if servers is not None:
-            patch.setattr(services, "tool_servers", lambda settings, lake=None: contextlib.nullcontext(servers))
+            patch.setattr(services, "tool_servers", lambda *_: contextlib.nullcontext(servers))
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
             status = _main([str(argument) for argument in arguments])
     return Done(status, out.getvalue(), errors.getvalue())

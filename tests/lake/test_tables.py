@@ -60,6 +60,16 @@ def test_a_file_that_was_changed_or_lost_is_served_to_nobody(table: Table[Bars])
         table.known("A", as_of=DAY)
 
 
+def test_a_file_of_the_future_is_not_opened(table: Table[Bars]) -> None:
+    """Else the time of the answer, or an error about the file, would tell that it is there."""
+    table.write("B", bars(date(2024, 3, 5)), source="fixture")
+    (table.folder / "B.parquet").unlink()
+    with pytest.raises(UnknownKey):
+        table.known("B", as_of=DAY)
+    with pytest.raises(ProviderUnavailable):
+        table.known("B", as_of=date(2024, 3, 5))
+
+
 @pytest.mark.parametrize("key", ["../../x", "/etc/passwd", "BTC/USDT:USDT", "\0", "^VIX"])
 def test_no_key_leads_out_of_the_folder(table: Table[Bars], key: str) -> None:
     table.write(key, bars(DAY), source="fixture")

@@ -86,6 +86,7 @@ WRITES = {
     "new symbolic link": "os.symlink('/', data['folder'] + '/soft')",
     "changing rights": "os.chmod(data['canary'], 0o777)",
     "shared memory file": "open('/dev/shm/' + data['name'], 'w').write('x')\nos.unlink('/dev/shm/' + data['name'])",
+    "the random device": "os.write(os.open('/dev/urandom', os.O_WRONLY), b'x')",
     "nameless file": "os.open(data['folder'], os.O_TMPFILE | os.O_RDWR)",
 }
 

@@ -160,7 +160,7 @@ def test_a_closed_folder_above_the_interpreter_is_named(tmp_path: Path, monkeypa
     inside = tmp_path / "closed" / "library.py"
     inside.parent.mkdir()
     inside.write_text("")
-    paths = readable.Readable(trees=(str(inside),), hidden=(), packages=(), links=())
+    paths = readable.Readable(trees=(str(inside),), hidden=(), packages=(), devices=(), links=())
     paths.require_access()
     really = readable.os.access
     monkeypatch.setattr(readable.os, "access", lambda path, mode: path != str(inside.parent) and really(path, mode))

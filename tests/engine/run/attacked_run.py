@@ -112,7 +112,7 @@ def run(
     raw = {"name": "attacked", "datasets": datasets, "execution": execution} | options
     with pytest.MonkeyPatch.context() as patch:
         if servers is not None:
-            patch.setattr(services, "tool_servers", lambda settings, lake=None: contextlib.nullcontext(servers))
+            patch.setattr(services, "tool_servers", lambda *_: contextlib.nullcontext(servers))
         return start_run(parse(raw, source="test"), agent=agent, out=out, progress=meanwhile or Meanwhile())
 
 

@@ -183,7 +183,7 @@ def test_a_debate_that_is_over_is_never_held_again(servers, tmp_path):
             done = {task["public_id"] for task in store.manifest()["tasks"] if task["key"] in store.finished()}
         assert 2 <= len(done) < 8
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(services, "tool_servers", lambda settings, lake=None: contextlib.nullcontext(servers))
+            patch.setattr(services, "tool_servers", lambda *_: contextlib.nullcontext(servers))
             found = resume_run(folder, agent=None, progress=Meanwhile())
     assert found["debate"]["tasks"] == 8 and found["complete"]
     once = {key: times for key, times in heard.items() if key[0] in done}

@@ -56,6 +56,16 @@ def test_nothing_is_known_the_day_before_and_what_expired_is_gone_the_day_after(
         of(lake, date(2024, 3, 13))
 
 
+def test_a_file_of_the_future_is_not_read(own: LakeSettings) -> None:
+    """Else the time of the answer, or an error about a row, would tell that it is there."""
+    (Path(own.path) / "options" / "NEWCO.csv").write_text(HEAD + "2024-03-05,2024-04-19,100,X,3,4,99,101,1\n")
+    lake = providers.open_lake(own)
+    with pytest.raises(UnknownKey):
+        lake.option_quotes.known("NEWCO", as_of=date(2024, 3, 4))
+    with pytest.raises(ValueError, match="option_type must be C or P"):
+        lake.option_quotes.known("NEWCO", as_of=date(2024, 3, 5))
+
+
 def test_a_parquet_file_gives_what_the_csv_file_gives(own: LakeSettings) -> None:
     import duckdb
 

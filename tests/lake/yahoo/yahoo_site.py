@@ -6,7 +6,7 @@ import http.server
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from typing import Any
@@ -109,6 +109,27 @@ def chain() -> dict[str, Any]:
     return {"optionChain": {"result": [result], "error": None}}
 
 
+def chain_of(rows: Sequence[Sequence[Any]], asked: Mapping[str, list[str]]) -> dict[str, Any]:
+    """Return rows of ``OptionQuotes`` as Yahoo answers: every expiration by name, the quotes of the one asked for."""
+
+    def seconds(day: date) -> int:
+        return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
+
+    every = sorted({seconds(row[3]) for row in rows})
+    wanted = int(asked["date"][0]) if "date" in asked else every[0]
+    listed: dict[str, list[dict[str, Any]]] = {"call": [], "put": []}
+    for _, read_at, _, expiration, kind, strike, last, bid, ask, volume, interest, _ in rows:
+        if seconds(expiration) == wanted:
+            listed[kind].append({
+                "contractSymbol": f"X{expiration:%y%m%d}{kind[0].upper()}{strike:g}", "strike": strike,
+                "currency": "USD", "lastPrice": last, "bid": bid or 0.0, "ask": ask or 0.0, "volume": volume,
+                "openInterest": interest, "impliedVolatility": 0.3, "lastTradeDate": int(read_at.timestamp()),
+            })  # fmt: skip
+    options = [{"expirationDate": wanted, "calls": listed["call"], "puts": listed["put"]}]
+    result = {"expirationDates": every, "quote": {"regularMarketPrice": rows[0][2]}, "options": options}
+    return {"optionChain": {"result": [result], "error": None}}
+
+
 class Site:
     """The server. ``plan`` is what befalls the next data requests: a status, ``cut``, ``garbage`` or ``slow``."""
 
@@ -119,6 +140,7 @@ class Site:
         self.chart: dict[str, Any] = chart()
         self.average = 0.7
         self.news = NEWS
+        self.option_rows: Sequence[Sequence[Any]] = ()
         owner = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -181,7 +203,7 @@ class Site:
             "/v8": self.chart,
             "/v10": trend(self.average),
             "/xhr": {"data": {"tickerStream": {"stream": self.news}}},
-            "/v7/finance/options": chain(),
+            "/v7/finance/options": chain_of(self.option_rows, asked) if self.option_rows else chain(),
         }
         return json.dumps(next((page for start, page in pages.items() if path.startswith(start)), UNKNOWN)).encode()
 
