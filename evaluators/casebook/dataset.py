@@ -17,7 +17,7 @@ from evaluators.contract import DIFFICULTIES, Case, Dataset, Difficulty, Family,
 from evaluators.drawing import chosen, rotation, stream, task_id
 from lake import sample
 
-VERSION = "1.0"
+VERSION = "1.1"
 
 
 @dataclass(frozen=True)
