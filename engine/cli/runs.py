@@ -90,6 +90,12 @@ def add_commands(commands: options.Commands) -> None:
         example="traderbench rescore runs/mine --json",
     )
     options.add_run_folder(rescore)
+    rescore.add_argument(
+        "--judge-budget-usd",
+        type=options.positive,
+        metavar="USD",
+        help="what the judges may cost in all, what they have cost included (default: the config's judge.budget_usd)",
+    )
     options.add_json(rescore, "the result")
 
     merge = options.command(
@@ -214,7 +220,7 @@ def rescore_command(arguments: argparse.Namespace) -> int:
     """Score the stored transcripts again."""
     from engine.run import rescore
 
-    result = rescore.rescore(arguments.folder)
+    result = rescore.rescore(arguments.folder, judge_budget_usd=arguments.judge_budget_usd)
     _print(result, arguments.folder, as_json=arguments.json)
     return 0
 
