@@ -26,6 +26,7 @@ from engine.tool_times import LIMIT_S
 from evaluators import registry
 from evaluators.contract import SECTIONS, Section
 from evaluators.entry import Entry
+from evaluators.judge.settings import JudgeSettings
 from evaluators.records import Record, explain
 from lake.settings import LakeSettings
 from lake.vocabulary import nearest
@@ -122,39 +123,6 @@ class ExecutionConfig(Record):
         return value
 
 
-class JudgeMember(Record):
-    """A model that answers single rubric criteria."""
-
-    model: str
-    base_url: str | None = None
-    api_key_env: str = "OPENAI_API_KEY"
-    temperature: Annotated[float, Field(ge=0)] = 0.0
-
-
-class JudgeConfig(JudgeMember):
-    """The judge of datasets that cannot be scored by code alone, or the first of a panel of them."""
-
-    timeout_s: Annotated[float, Field(gt=0)] = 60.0
-    attempts: Annotated[int, Field(ge=1, le=10)] = 3
-    concurrency: Annotated[int, Field(ge=1, le=64)] = 4
-    panel: tuple[JudgeMember, ...] = ()
-    max_calls_per_task: Annotated[int, Field(ge=1)] | None = None
-
-    @model_validator(mode="after")
-    def _no_judge_twice(self) -> JudgeConfig:
-        names = [(member.model, member.base_url) for member in (self, *self.panel)]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"panel: {name[0]!r} judges twice; a panel is of different models")
-        return self
-
-    @model_serializer(mode="wrap")
-    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # runs of former versions are the same benchmark as runs of this one with one judge
-        told: dict[str, Any] = write(self)
-        return {name: value for name, value in told.items() if name not in ("panel", "max_calls_per_task") or value}
-
-
 class LakeConfig(Record):
     """Where the tools' data come from (``lake.settings``); what a provider lacks is served from the embedded sample.
 
@@ -214,7 +182,8 @@ def dataset_entry(raw: Any) -> Entry:
 class RunConfig(Record):
     """One benchmark variant.
 
-    ``prices`` are for tokens of which an agent does not tell the cost: a table by model or agent, or a file with it.
+    ``prices`` are for tokens of which an agent does not tell the cost, and for those of judges: a table by model or
+    agent, or a file with it.
 
     ``withheld`` names tool servers that do not run: the tasks are the same, and an agent has to do without (an
     ablation).
@@ -228,7 +197,7 @@ class RunConfig(Record):
     weights: dict[Section, Annotated[float, Field(ge=0)]] = Field(default_factory=lambda: dict.fromkeys(SECTIONS, 0.2))
     limits: LimitsConfig = LimitsConfig()
     execution: ExecutionConfig = ExecutionConfig()
-    judge: JudgeConfig | None = None
+    judge: JudgeSettings | None = None
     lake: LakeConfig = LakeConfig()
     debate: DebateConfig = DebateConfig()
     prices: Annotated[dict[str, Price], BeforeValidator(price_table)] = Field(default_factory=dict)
@@ -265,6 +234,23 @@ class RunConfig(Record):
             )
         if self.debate.enabled and self.debate.objections == "judge" and self.judge is None:
             raise ValueError("debate.objections: judge needs the run's judge; add judge: {model: ...}, or write bank")
+        return self
+
+    @model_validator(mode="after")
+    def _a_budget_of_judges_can_be_kept(self) -> RunConfig:
+        if self.judge is None or self.judge.budget_usd is None:
+            return self
+        for member in self.judge.members():
+            if member.model not in self.prices:
+                raise ValueError(
+                    f"judge.budget_usd: the price of {member.model!r} is not known; add prices: "
+                    f"{{{member.model}: {{input_usd: ..., output_usd: ...}}}} (US dollars per million tokens)"
+                )
+        if self.execution.backend == "ray":
+            raise ValueError(
+                "judge.budget_usd: workers of the backend 'ray' do not share a purse; write execution.backend: serial, "
+                "or leave judge.budget_usd out"
+            )
         return self
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from evaluators.entry import Entry
+    from evaluators.judge.settings import JudgeSettings
     from lake.settings import LakeSettings
 
 Json: TypeAlias = Any
@@ -300,7 +301,7 @@ class Dataset(Protocol):
     section: Section
     version: str
 
-    def judged_by(self, judge: Mapping[str, Json] | None) -> Dataset:
+    def judged_by(self, judge: JudgeSettings | Mapping[str, Json] | None) -> Dataset:
         """Return the dataset with the run's judge, where its scores need one; the same dataset elsewhere."""
         return self
 

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 from engine.cli import model_flags, options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from engine.config import RunConfig
+    from engine.record import TaskRecord
 
 DEFAULT_AGENT = "builtin:quant"
 ADDRESSES = ("host", "public_host", "allowed_hosts")
@@ -38,6 +41,12 @@ def add_commands(commands: options.Commands) -> None:
         type=options.shard,
         metavar="INDEX/COUNT",
         help="play a part of the tasks, such as 1/3; `traderbench merge` puts the parts together",
+    )
+    run.add_argument(
+        "--limit-per-task",
+        type=options.count,
+        metavar="N",
+        help="tasks of each category, instead of the limit_per_task of every dataset that has one",
     )
     run.add_argument("--out", metavar="DIR", type=Path, help="run folder, new or empty (default: runs/<run id>)")
     run.add_argument("--backend", choices=("serial", "ray"), help="where tasks and tool servers run")
@@ -80,6 +89,12 @@ def add_commands(commands: options.Commands) -> None:
         example="traderbench report runs/mine",
     )
     options.add_run_folder(report)
+    report.add_argument(
+        "--table",
+        metavar="NAME",
+        help="print this table of tables.csv as Markdown instead, such as difficulty: category by difficulty with 95%% "
+        "interval and number of tasks",
+    )
     options.add_json(report, "the result")
 
     rescore = options.command(
@@ -90,6 +105,12 @@ def add_commands(commands: options.Commands) -> None:
         example="traderbench rescore runs/mine --json",
     )
     options.add_run_folder(rescore)
+    rescore.add_argument(
+        "--judge-budget-usd",
+        type=options.positive,
+        metavar="USD",
+        help="what the judges may cost in all, what they have cost included (default: the config's judge.budget_usd)",
+    )
     options.add_json(rescore, "the result")
 
     merge = options.command(
@@ -131,12 +152,18 @@ def resolved_config(arguments: argparse.Namespace) -> RunConfig:
         raw["sampling"] |= {"seed": int(arguments.seed), "seed_drawn": drawn}
     if getattr(arguments, "shard", None) is not None:
         raw["sampling"]["shard"] = arguments.shard
+    if (per_task := getattr(arguments, "limit_per_task", None)) is not None:
+        raw["datasets"] = [_with_limit(entry, per_task) for entry in raw["datasets"]]
     for name in ("backend", "device", "ports", "concurrency", *ADDRESSES):
         if getattr(arguments, name, None) is not None:
             raw["execution"][name] = getattr(arguments, name)
     if getattr(arguments, "max_cost_usd", None) is not None:
         raw["limits"]["max_cost_usd"] = arguments.max_cost_usd
     return config.parse(raw, source=str(arguments.config))
+
+
+def _with_limit(entry: dict[str, Any], per_task: int) -> dict[str, Any]:
+    return entry | {"limit_per_task": per_task} if entry.get("limit_per_task") is not None else entry
 
 
 def run_command(arguments: argparse.Namespace) -> int:
@@ -202,19 +229,33 @@ def resume_command(arguments: argparse.Namespace) -> int:
 
 def report_command(arguments: argparse.Namespace) -> int:
     """Write the report again."""
+    from engine.report import results
     from engine.run import batch
     from engine.storage.store import Store
 
     with Store.open(arguments.folder) as store:
         result = batch.finish(store)
+        if arguments.table is not None:
+            return _print_table(results.all_records(store), arguments.table)
     return _tell(result, arguments.folder, as_json=arguments.json)
+
+
+def _print_table(records: Sequence[TaskRecord], table: str) -> int:
+    from engine.errors import ConfigError
+    from engine.report import tables
+
+    try:
+        print(tables.as_markdown(records, table))
+    except ValueError as error:
+        raise ConfigError(f"--table: {error}") from error
+    return 0
 
 
 def rescore_command(arguments: argparse.Namespace) -> int:
     """Score the stored transcripts again."""
     from engine.run import rescore
 
-    result = rescore.rescore(arguments.folder)
+    result = rescore.rescore(arguments.folder, judge_budget_usd=arguments.judge_budget_usd)
     _print(result, arguments.folder, as_json=arguments.json)
     return 0
 

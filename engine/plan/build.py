@@ -106,7 +106,7 @@ def _debated(cases: list[Case], config: RunConfig) -> list[Case]:
             "options, whose figures are computed, or set false"
         )
     judge = config.judge if config.debate.objections == "judge" else None
-    writer = None if judge is None else of_judge(judge.model_dump(mode="json"))
+    writer = None if judge is None else of_judge(judge)
     return [debated(case, seed=config.sampling.seed, writer=writer) for case in cases]
 
 

@@ -102,9 +102,8 @@ class Resolved:
 
 def resolve(config: RunConfig) -> list[Resolved]:
     """Return the datasets of a run, each looked up once; a file that is not there is an error with what to do."""
-    judge = None if config.judge is None else config.judge.model_dump(mode="json")
     datasets = [
-        Resolved(position, entry, registry.get(entry.type).judged_by(judge).over(config.lake.settings()))
+        Resolved(position, entry, registry.get(entry.type).judged_by(config.judge).over(config.lake.settings()))
         for position, entry in enumerate(config.datasets)
     ]
     for dataset in datasets:

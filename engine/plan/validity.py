@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from engine.config import JudgeConfig, RunConfig
+from engine.config import RunConfig
 from engine.plan import sampling
 from evaluators import validity
 from evaluators.contract import SECTIONS, Case
 from evaluators.judge import RubricSession, gullible
+from evaluators.judge.settings import read_settings
 
 
 def validate(config: RunConfig, seed: int) -> list[validity.Finding]:
@@ -16,7 +17,7 @@ def validate(config: RunConfig, seed: int) -> list[validity.Finding]:
     """
     with gullible.serving() as judge:
         sampled = config.sampling.model_copy(update={"seed": seed})
-        cases = sampling.draw(config.model_copy(update={"sampling": sampled, "judge": JudgeConfig(**judge)}))
+        cases = sampling.draw(config.model_copy(update={"sampling": sampled, "judge": read_settings(judge)}))
         found: list[validity.Finding] = []
         for section in SECTIONS:
             mine = [case for case in cases if case.task.section == section]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.record import TaskRecord
+from engine.spending import dollars
 from evaluators.contract import Section
 from evaluators.judge.panel import fleiss_kappa
 
@@ -14,7 +17,8 @@ def judging(records: Sequence[TaskRecord], weights: Mapping[Section, float]) -> 
     """Return the judges' part of a run; shares of 0 of one that code marks alone.
 
     Shares are of all marks of the run: a task counts its part of its section, a section its weight among those that
-    have tasks. ``kappa`` is Fleiss' over all criteria that a panel judged.
+    have tasks. ``kappa`` is Fleiss' over all criteria that a panel judged. ``cost_usd`` is that of judged tasks, None
+    where a judge has no price.
     """
     sizes: dict[str, int] = {}
     for record in records:
@@ -23,12 +27,17 @@ def judging(records: Sequence[TaskRecord], weights: Mapping[Section, float]) -> 
     judged = unjudged = 0.0
     votes: dict[int, list[int]] = {}
     calls = misled = criteria = 0
+    costs: list[float | None] = []
+    waiting: Counter[str] = Counter()
     for record in records:
         share = weights.get(record["section"], 0.0) / sizes[record["section"]] / whole if whole else 0.0
         details = record["details"]
         unjudged += share * bool(record.get("unjudged"))
         judged += share * float(details.get("judged_weight_share", 0.0))
         calls += int(details.get("judge_calls", 0)) + int(details.get("probe_calls", 0))
+        costs.append(details.get("judge_cost_usd", 0.0))
+        if record.get("unjudged"):
+            waiting[record.get("reason", "").removeprefix("not judged: ")] += 1
         misled += bool(details.get("misled", False))
         if panel := details.get("agreement"):
             votes.setdefault(panel["judges"], []).extend(panel["votes"])
@@ -39,7 +48,9 @@ def judging(records: Sequence[TaskRecord], weights: Mapping[Section, float]) -> 
         "judged_share": judged,
         "unjudged_share": unjudged,
         "unjudged_tasks": sum(bool(record.get("unjudged")) for record in records),
+        "unjudged_reason": waiting.most_common(1)[0][0] if waiting else None,
         "calls": calls,
+        "cost_usd": None if None in costs else math.fsum(cost or 0.0 for cost in costs),
         "misled_tasks": misled,
         "unanimous_share": unanimous / criteria if criteria else None,
         "kappa": fleiss_kappa(sole[1], sole[0]) if sole else None,
@@ -50,14 +61,13 @@ def sentence(found: Mapping[str, Any]) -> str:
     """Return the judges' part of a run in words; empty where there is none."""
     if not (found["judged_share"] or found["unjudged_share"] or found["calls"]):
         return ""
-    said = f"judges: {found['judged_share']:.0%} of the marks rest on them ({found['calls']:,} calls)"
+    cost = f", {dollars(found['cost_usd'])}" if found["cost_usd"] else ""
+    said = f"judges: {found['judged_share']:.0%} of the marks rest on them ({found['calls']:,} calls{cost})"
     if found["unanimous_share"] is not None:
         kappa = "" if found["kappa"] is None else f", Fleiss' kappa {found['kappa']:.2f}"
         said += f", unanimous on {found['unanimous_share']:.0%} of the criteria{kappa}"
     if found["unjudged_share"]:
         tasks = "1 task" if found["unjudged_tasks"] == 1 else f"{found['unjudged_tasks']} tasks"
-        said += (
-            f"; {found['unjudged_share']:.0%} of the marks ({tasks}) are unjudged and have no "
-            "score: without the judge of its config a run cannot mark them"
-        )
+        why = found["unjudged_reason"] or "without the judge of its config a run cannot mark them"
+        said += f"; {found['unjudged_share']:.0%} of the marks ({tasks}) are unjudged and have no score: {why}"
     return said

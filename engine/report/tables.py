@@ -12,6 +12,7 @@ from engine.record import UNSCORED, TaskRecord
 from engine.report.results import mean_parts
 from engine.scoring.score import clip, interval_of, samples_of
 from engine.scoring.statistics import clustered_mean
+from evaluators.contract import DIFFICULTIES
 
 COLUMNS = ("table", "group", "score", "se", "low", "high", "tasks", "scored", "passed")
 TITLES = {
@@ -120,6 +121,40 @@ def as_csv(records: Sequence[TaskRecord]) -> str:
     writer.writerow(COLUMNS)
     writer.writerows(["" if value is None else value for value in row] for row in rows(records))
     return text.getvalue()
+
+
+def as_markdown(records: Sequence[TaskRecord], table: str) -> str:
+    """Return one table as Markdown: a row a group with score, 95% interval and number of scored tasks.
+
+    ``difficulty`` has a row a category and a column a level.
+
+    Raises
+    ------
+    ValueError
+        The run has no tasks for the table.
+    """
+    found = [row for row in rows(records) if row.table == table]
+    if not found:
+        there = ", ".join(dict.fromkeys(row.table for row in rows(records)))
+        raise ValueError(f"the run has no tasks for the table {table!r}; it has: {there}")
+    if table != "difficulty":
+        return _grid(("group", "score"), [(row.group, _cell(row)) for row in found])
+    cells = {row.group: _cell(row) for row in found}
+    categories = dict.fromkeys(row.group.rpartition(", ")[0] for row in found)
+    levels = [(name, *(cells.get(f"{name}, {level}", "-") for level in DIFFICULTIES)) for name in categories]
+    return _grid(("category", *DIFFICULTIES), levels)
+
+
+def _cell(row: Row) -> str:
+    if row.score is None:
+        return f"- (0 of {row.tasks})"
+    interval = "" if row.low is None or row.high is None else f" [{row.low:.0f}, {row.high:.0f}]"
+    return f"{row.score:.0f}{interval} ({row.scored})"
+
+
+def _grid(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *cells]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def shown(records: Sequence[TaskRecord]) -> list[dict[str, Any]]:

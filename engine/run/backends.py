@@ -11,6 +11,7 @@ from engine.agent.oracle import Oracle
 from engine.config import RunConfig
 from engine.plan import build
 from engine.plan.build import Plan
+from engine.plan.judges import with_purse
 from engine.record import TaskRecord
 from engine.run.execute import Limits, execute, unavailable
 from engine.run.tool_access import ToolAccess
@@ -172,7 +173,7 @@ class Worker:
     ) -> None:
         checked = RunConfig.model_validate(config)
         devices.use(checked.execution.device, shared=True)
-        plan = build.plan(checked, agent_digest=agent_digest)
+        plan = build.plan(with_purse(checked), agent_digest=agent_digest)
         self._plan, self._run_id, self._tools = plan, run_id, tools
         self._url, self._digest, self._token = agent_url, agent_digest, agent_token
         self._backend: SerialBackend | None = None

@@ -22,6 +22,7 @@ from engine.machine import interrupts
 from engine.plan import build
 from engine.plan.build import Cell, Plan
 from engine.plan.date_order import DateOrder, is_dated
+from engine.plan.judges import with_purse
 from engine.record import State, TaskRecord
 from engine.report import results
 from engine.run import budget, services
@@ -159,6 +160,7 @@ async def _start(
         progress.stage(f"{out} can be listed by other users; the files of the run in it are yours alone")
     progress.stage(f"drawing tasks of {config.name}, seed {config.sampling.seed}, for the run folder {out}")
     _take_device(config)
+    config = with_purse(config)
     cases = build.checked_cases(config)
     async with _set_up(config, agent, progress, settings) as setup:
         plan = build.plan(config, agent_digest=setup.agent.digest, cases=cases)
@@ -199,7 +201,7 @@ async def _resume(
         async with _set_up(config, spec, progress, settings) as setup:
             progress.stage("drawing tasks")
             _take_device(config)
-            plan = build.plan(config, agent_digest=setup.agent.digest)
+            plan = build.plan(with_purse(config, store.records()), agent_digest=setup.agent.digest)
             refuse_changes(manifest, plan, setup.agent)
             return await _play_and_report(plan, store, setup, progress, retried)
 

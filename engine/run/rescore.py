@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from engine import report
-from engine.config import parse
+from engine.config import RunConfig, parse
 from engine.errors import ConfigError
 from engine.plan import build
+from engine.plan.judges import with_purse
 from engine.record import State, TaskRecord
 from engine.report import results
 from engine.run.execute import replay
@@ -18,10 +19,11 @@ from engine.storage.store import Store
 from evaluators.contract import Case
 
 
-def rescore(folder: Path) -> dict[str, Any]:
+def rescore(folder: Path, *, judge_budget_usd: float | None = None) -> dict[str, Any]:
     """Replay every stored conversation through today's evaluators; write results and report; return the summary.
 
-    The ledger keeps the original records. ``changed`` in the result lists every task whose score moved.
+    ``judge_budget_usd`` is a new budget of the judges, which what they have cost counts against. The ledger keeps the
+    original records. ``changed`` in the result lists every task whose score moved.
 
     Raises
     ------
@@ -32,7 +34,9 @@ def rescore(folder: Path) -> dict[str, Any]:
     with Store.open(folder) as store, build.working_directory(store.manifest()):
         manifest, stored = store.manifest(), results.all_records(store)
         config = parse(manifest["config"], source=str(folder / "manifest.json"))
-        plan = build.plan(config, agent_digest=manifest["agent"]["digest"])
+        if judge_budget_usd is not None:
+            config = _with_budget(config, judge_budget_usd)
+        plan = build.plan(with_purse(config, stored), agent_digest=manifest["agent"]["digest"])
         cases = {cell.case.task.task_id: cell.case for cell in plan.cells}
         lost = [record["task_id"] for record in stored if record["task_id"] not in cases]
         if lost:
@@ -48,6 +52,13 @@ def rescore(folder: Path) -> dict[str, Any]:
         if old["value"] != new["value"] or old["state"] != new["state"]
     ]
     return results.summary(manifest, records) | {"changed": changed}
+
+
+def _with_budget(config: RunConfig, budget_usd: float) -> RunConfig:
+    if config.judge is None:
+        raise ConfigError(f"--judge-budget-usd {budget_usd:g}: the run's config has no judge")
+    raw = config.model_dump(mode="json")
+    return parse(raw | {"judge": raw["judge"] | {"budget_usd": budget_usd}}, source="--judge-budget-usd")
 
 
 def _as_played(cases: Mapping[str, Case], record: TaskRecord) -> Case:

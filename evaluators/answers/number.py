@@ -56,6 +56,17 @@ _RESTATED = re.compile(
     r"(?:\s+form)?|as\s+an?\s+(?:decimal|fraction|percentage))?[\s,:(]*",
     re.IGNORECASE,
 )
+_ASIDE_OF_A_FALL = re.compile(
+    r"[\s,:=≈~(\[/|-]*(?:(?:or|i\.?e\.?|that\s+is|namely|equivalently|about|approximately|roughly|around|nearly|exactly"
+    r"|precisely|rounded|expressed|rate|change|total|net|an?|the|of|to|by|as|in|points?|terms|percentage|decimals?"
+    r"|fraction|form|loss|drop|fall|decline|decrease|reduction|shortfall|deficit|down)\b[\s,:.=≈~(\[-]*)*",
+    re.IGNORECASE,
+)
+_RESULT_BEFORE = re.compile(
+    r"\b(?:answer|result)\s*(?:is|was|:|=|equals|comes\s+to)\s*(?:about|approximately|roughly|exactly)?\s*\(?$",
+    re.IGNORECASE,
+)
+_RESULT_AFTER = re.compile(r"\)?\s+(?:is|was)\s+(?:the|my|our)\s+(?:final\s+)?(?:answer|result)\b", re.IGNORECASE)
 _CHAIN = re.compile(r"=>|->|[→⇒=≈≃≅]")
 _STATING_VERB = re.compile(r"\b(?:is|was|equals|gives|yields|makes|comes\s+to)\b", re.IGNORECASE)
 _LISTED = re.compile(r";|,\s|\b(?:and|but|versus|vs)\b", re.IGNORECASE)
@@ -295,7 +306,7 @@ def _read(statement: Statement, *, kind: Kind, unit: str) -> StatedNumber | Refu
         return Refusal(f"write one number in one unit, not a span in parts: {parts.group()!r}")
     if others and (rival := _rival(visible, others)):
         return Refusal(f"several answers: {rival!r} beside {fitting[0].text!r}")
-    return _one_of([_directed(quantity, text) for quantity in fitting], statement.text)
+    return _one_of([_directed(quantity, text) for quantity in fitting], text, statement.text)
 
 
 def _rival(text: str, others: set[str]) -> str:
@@ -312,19 +323,41 @@ def _directed(quantity: Quantity, text: str) -> _Reading | Refusal:
     return _Reading(quantity._replace(value=-quantity.value) if worded else quantity, worded)
 
 
-def _one_of(readings: list[_Reading | Refusal], text: str) -> StatedNumber | Refusal:
-    """Return the one number that all readings state, as precisely as it is stated."""
+def _one_of(readings: list[_Reading | Refusal], read: str, text: str) -> StatedNumber | Refusal:
+    """Return the one number that all readings of ``read`` state, as precisely as it is stated."""
     refused = [reading for reading in readings if isinstance(reading, Refusal)]
     if refused:
         return refused[0]
-    read = [reading for reading in readings if isinstance(reading, _Reading)]
-    worded = any(reading.worded for reading in read)
+    stated = _without_falls_beside([reading for reading in readings if isinstance(reading, _Reading)], read)
+    falls = [quantity for quantity, worded in stated if worded]
     # "a decrease of 5% (0.05)": the number without sign restates the size of the one with the words.
-    values = [q._replace(value=-abs(q.value)) if worded and not q.sign else q for q, _ in read]
+    values = [
+        q._replace(value=-abs(q.value)) if not q.sign and any(_is_aside(q, fall, read) for fall in falls) else q
+        for q, _ in stated
+    ]
     if not all(_same(value, values[0]) for value in values):
         return Refusal(f"several numbers in the stated answer: {', '.join(q.text for q in values[:6])}")
     best = min(values, key=lambda quantity: quantity.half_digit)
-    return StatedNumber(best.value, values[0].unit, text, values[0].scale, worded and not any(q.sign for q in values))
+    by_words = bool(falls) and not any(q.sign for q in values)
+    return StatedNumber(best.value, values[0].unit, text, values[0].scale, by_words)
+
+
+def _without_falls_beside(readings: list[_Reading], text: str) -> list[_Reading]:
+    """Return only the number that is called the result where all others are falls: ``Sales fell; the result is``."""
+    results = [
+        reading
+        for reading in readings
+        if _RESULT_BEFORE.search(text[: reading.quantity.start]) or _RESULT_AFTER.match(text, reading.quantity.end)
+    ]
+    if len(results) == 1 and all(reading.worded for reading in readings if reading is not results[0]):
+        return results
+    return readings
+
+
+def _is_aside(quantity: Quantity, fall: Quantity, text: str) -> bool:
+    """Return whether nothing but words of restating stands between a fall and a number, before or after it."""
+    first, second = sorted((quantity, fall), key=lambda each: each.start)
+    return _ASIDE_OF_A_FALL.fullmatch(text, first.end, max(first.end, second.start)) is not None
 
 
 def _same(one: Quantity, other: Quantity) -> bool:

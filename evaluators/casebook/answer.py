@@ -128,7 +128,8 @@ class Forecast:
     """A normal distribution to be stated, scored by the continuous ranked probability score, a proper rule.
 
     The score is the expected one under the law that makes the series, so that no luck is in it: 1 for the true
-    distribution, 0 for the last value with whatever deviation suits it best, or for what is worse.
+    distribution, 0 for what is not nearer to its score than to that of the last value, with whatever deviation suits
+    that best.
 
     Attributes
     ----------
@@ -160,7 +161,9 @@ class Forecast:
         if not (0 < deviation < math.inf and math.isfinite(mean)):
             return 0.0
         best, nothing = self.expected_score(self.mean, self.deviation), self.expected_score(self.naive, self._widest())
-        return min(1.0, max(0.0, (nothing - self.expected_score(mean, deviation)) / (nothing - best)))
+        gained = (nothing - self.expected_score(mean, deviation)) / (nothing - best)
+        # nothing below half of the way, where a distribution gets by lying on the right side of the last value
+        return min(1.0, max(0.0, 2.0 * gained - 1.0))
 
     def _widest(self) -> float:
         """Return the deviation with which the last value scores best: it grows with how far the last value is off."""
@@ -181,7 +184,8 @@ class Forecast:
         """Return what is to be written, for the answer format."""
         return (
             f'{self.meaning}: an object with the JSON numbers "mean" and "deviation" of a normal distribution, scored '
-            "by its expected continuous ranked probability score: nothing for the last value shown"
+            "by its expected continuous ranked probability score: nothing up to half of the way from the last value "
+            "shown to the true distribution"
         )
 
     def schema(self) -> dict[str, Json]:
@@ -191,7 +195,7 @@ class Forecast:
 
     def written(self) -> Json:
         """Return it as an agent would write it."""
-        return {"mean": float(f"{self.mean:.8g}"), "deviation": float(f"{self.deviation:.8g}")}
+        return {"mean": float(f"{self.mean:.12g}"), "deviation": float(f"{self.deviation:.12g}")}
 
 
 Asked: TypeAlias = Figure | Verdict | Forecast

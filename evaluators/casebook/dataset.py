@@ -19,7 +19,7 @@ from evaluators.drawing import chosen, rotation, stream, task_id
 from lake import providers, sample
 from lake.settings import LakeSettings
 
-VERSION = "1.0"
+VERSION = "1.1"
 
 
 @dataclass(frozen=True)

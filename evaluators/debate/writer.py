@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from evaluators.contract import Claim, Json, JudgeUnavailable
 from evaluators.judge.endpoint import connected
-from evaluators.judge.settings import read_settings
+from evaluators.judge.settings import JudgeSettings, read_settings
 
 Writer: TypeAlias = Callable[[str, Claim], str]
 """The task's question and the challenged figure in, the objection out."""
@@ -25,7 +25,7 @@ SYSTEM = (
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
-def of_judge(judge: Mapping[str, Json]) -> Writer:
+def of_judge(judge: JudgeSettings | Mapping[str, Json]) -> Writer:
     """Return the writer that asks the run's judge.
 
     It is not told whether the figure is right, so that its words cannot tell; and the agent's own text never reaches

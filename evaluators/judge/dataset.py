@@ -179,7 +179,7 @@ class RubricDataset(Dataset):
     options: type[RubricOptions]
     judge: JudgeSettings | None = None
 
-    def judged_by(self, judge: Mapping[str, Json] | None) -> RubricDataset:
+    def judged_by(self, judge: JudgeSettings | Mapping[str, Json] | None) -> RubricDataset:
         """Return the dataset with the run's judge."""
         return self if judge is None else replace(self, judge=read_settings(judge))
 

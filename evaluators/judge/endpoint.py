@@ -23,6 +23,11 @@ class Ask(Protocol):
         """Whether the endpoint refuses a temperature, so that the judge is asked without."""
         ...
 
+    @property
+    def cost_usd(self) -> float:
+        """What was paid so far in US dollars; NaN where a call had no known price."""
+        ...
+
     def __call__(self, system: str, user: str) -> str:
         """Ask once; raise :class:`JudgeUnavailable` where the endpoint does not answer."""
         ...
@@ -61,11 +66,14 @@ class _Judge:
     def __init__(self, client: OpenAI, settings: JudgeSettings) -> None:
         self._client, self._settings = client, settings
         self.temperature_refused = False
+        self.cost_usd = 0.0
 
     def __call__(self, system: str, user: str) -> str:
         import openai
 
-        judge = self._settings
+        judge, purse = self._settings, self._settings.purse
+        if purse is not None:
+            purse.open()
         try:
             answer = self._complete(system, user)
         except openai.AuthenticationError as error:
@@ -73,6 +81,10 @@ class _Judge:
         except openai.OpenAIError as error:
             said = f"{type(error).__name__}: {str(error)[:160]}"
             raise JudgeUnavailable(f"the judge {judge.model} does not answer: {said}") from error
+        if purse is not None:
+            told = answer.usage
+            used = None if told is None else (told.prompt_tokens, told.completion_tokens)
+            self.cost_usd += purse.pay(judge.model, used)
         return (answer.choices[0].message.content or "") if answer.choices else ""
 
     def _complete(self, system: str, user: str) -> ChatCompletion:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import random
 import time
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from evaluators.contract import Json, JudgeUnavailable
 from evaluators.judge import figures, gates, probes
 from evaluators.judge.endpoint import Ask, connected
 from evaluators.judge.prompt import SYSTEM, question_text
+from evaluators.judge.purse import PurseEmpty
 from evaluators.judge.rubric import Criterion
 from evaluators.judge.settings import JudgeSettings
 from evaluators.judge.text import words
@@ -60,6 +62,8 @@ class Judged:
         Criteria that the judge was asked about, and calls for probes; those of an earlier judging included.
     temperature_refused
         Whether the judge's endpoint refused the temperature of the settings and was asked without one.
+    cost_usd
+        What those calls cost; None where nobody knows.
     """
 
     findings: tuple[Finding, ...]
@@ -68,6 +72,7 @@ class Judged:
     calls: int
     probes: int
     temperature_refused: bool = False
+    cost_usd: float | None = 0.0
 
     def met(self) -> dict[str, bool]:
         """Return the verdict of each criterion; a reply that misled the judge meets none by its word."""
@@ -82,6 +87,7 @@ class Stored:
         self._rows = {row["key"]: row for row in earlier.get("findings", []) if row.get("key")}
         self.misled = bool(earlier.get("misled", False))
         self.temperature_refused = bool(earlier.get("temperature_refused", False))
+        self.cost_usd: float | None = earlier.get("judge_cost_usd", 0.0)
         self.calls, self.probes = int(earlier.get("judge_calls", 0)), int(earlier.get("probe_calls", 0))
 
     def find(self, key: str) -> Finding | None:
@@ -114,6 +120,7 @@ def judge_reply(
     misled, fresh = stored.misled and bool(known), dict[str, Finding]()
     calls, probed = (stored.calls, stored.probes) if known else (0, 0)
     refused = stored.temperature_refused and bool(known)
+    cost = stored.cost_usd if known else 0.0
     if asked:
         with connected(settings) as ask, ThreadPoolExecutor(settings.concurrency if settings else 1) as pool:
             asking = _Asking(ask, settings, text, task)
@@ -121,9 +128,10 @@ def judge_reply(
             fresh = {finding.criterion: finding for finding in made}
             outcome = asking.check(len(asked), faults=any(c.weight < 0 for c in asked))
             refused = refused or ask.temperature_refused
+            cost = None if cost is None or math.isnan(ask.cost_usd) else cost + ask.cost_usd
             misled, calls, probed = misled or outcome.misled, calls + len(asked), probed + outcome.calls
     everything = ruled | known | fresh
-    return Judged(tuple(everything[c.name] for c in criteria), misled, tuple(removed), calls, probed, refused)
+    return Judged(tuple(everything[c.name] for c in criteria), misled, tuple(removed), calls, probed, refused, cost)
 
 
 def _by_code(
@@ -183,6 +191,9 @@ class _Asking:
             except Unreadable as error:
                 trouble = str(error)
                 continue
+            except PurseEmpty as error:
+                self._failures.append(str(error))
+                raise
             except JudgeUnavailable as error:
                 trouble = str(error)
                 if attempt + 1 < self._attempts:
@@ -240,4 +251,5 @@ def as_details(judged: Judged, settings: JudgeSettings | None) -> dict[str, Json
         "temperature_refused": judged.temperature_refused,
         "judge_calls": judged.calls,
         "probe_calls": judged.probes,
+        "judge_cost_usd": judged.cost_usd,
     }

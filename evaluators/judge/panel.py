@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -30,7 +31,7 @@ def judge_by_all(
         _refuse_too_many(criteria, settings, judges=1)
         alone = judge_reply(reply, task=task, criteria=criteria, settings=settings, stored=Stored(earlier))
         return alone, as_details(alone, settings)
-    members = (replace(settings, panel=()), *settings.panel)
+    members = settings.members()
     _refuse_too_many(criteria, settings, judges=len(members))
     stored = earlier.get(VERDICTS) or [{}] * len(members)
     if len(stored) != len(members):
@@ -79,6 +80,7 @@ def _together(said: Sequence[Judged]) -> Judged:
         sum(one.calls for one in said),
         sum(one.probes for one in said),
         any(one.temperature_refused for one in said),
+        None if any(one.cost_usd is None for one in said) else math.fsum(one.cost_usd or 0.0 for one in said),
     )
 
 

@@ -40,7 +40,7 @@ class OptionsTrading(Dataset):
     version: str = VERSION
     judge: JudgeSettings | None = None
 
-    def judged_by(self, judge: Mapping[str, Json] | None) -> OptionsTrading:
+    def judged_by(self, judge: JudgeSettings | Mapping[str, Json] | None) -> OptionsTrading:
         """Return the dataset with the run's judge, for questions that are marked by their file."""
         return self if judge is None else replace(self, judge=read_settings(judge))
 

@@ -26,6 +26,7 @@ class FakeJudge:
     bodies: list[dict[str, Any]] = field(default_factory=list)
     refuses_temperature: bool = False
     refused: int = 0
+    usage: dict[str, int] | None = None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -62,9 +63,8 @@ def serve_judge() -> Iterator[Callable[[Says], FakeJudge]]:
                     return
                 message = {"role": "assistant", "content": judge.answer(body)}
                 choices = [{"index": 0, "finish_reason": "stop", "message": message}]
-                self.send(
-                    200, {"id": "c", "object": "chat.completion", "created": 0, "model": "fake", "choices": choices}
-                )
+                told = {"id": "c", "object": "chat.completion", "created": 0, "model": "fake", "choices": choices}
+                self.send(200, told | ({"usage": judge.usage} if judge.usage else {}))
 
             def send(self, status: int, document: dict[str, Any]) -> None:
                 sent = json.dumps(document).encode()

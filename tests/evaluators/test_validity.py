@@ -79,6 +79,12 @@ def test_the_command_validates_a_config(tmp_path, capsys):
     assert all(row["ok"] for row in shown["findings"])
 
 
+@pytest.mark.slow
+def test_the_quick_config_measures_what_it_should(capsys):
+    """Some 15 s of one core: the part of ``validate`` that every change goes through."""
+    assert main(["validate", "quick"]) == 0, capsys.readouterr().out
+
+
 def test_a_wrong_finding_is_named_and_is_the_exit_status(tmp_path, capsys, monkeypatch):
     path = tmp_path / "text.yaml"
     path.write_text(CONFIG)

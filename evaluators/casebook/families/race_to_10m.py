@@ -116,9 +116,9 @@ def in_time(chance: float, units: int, goal: int, rounds: int) -> float:
 def ruin_or_goal(rng: random.Random, difficulty: Difficulty) -> Drawn:
     """Reach the goal before ruin; at expert within few rounds, where the best play is found backwards."""
     who = names.people(rng, 1)[0]
-    chance = rng.choice([n for n in range(420, 581) if n != 500]) / 1000
+    chance = rng.choice([n for n in range(400, 601) if n != 500]) / 1000
     if difficulty == "expert":
-        goal, rounds = rng.randint(7, 16), rng.randint(4, 8)
+        goal, rounds = rng.randint(9, 24), rng.randint(4, 9)
         units = rng.randint(max(2, goal // 4), goal - 3)
         unit = GOAL // goal // 1000 * 1000
         best, timid = best_play(chance, units, goal, rounds), in_time(chance, units, goal, rounds)

@@ -31,11 +31,13 @@ MONTHS = (
 def forecast(rng: random.Random, difficulty: Difficulty) -> Drawn:
     """Forecast a series that returns to its trend; at expert it has a season, and its last months are not out yet."""
     count = {"easy": 8, "hard": 14, "expert": 24}[difficulty]
-    start, drift = rng.uniform(80, 900), rng.choice((-1, 1)) * rng.uniform(0.8, 6.0)
+    # the size of the series is drawn widely, so that a forecast of another series is near by no chance
+    unit = 10 ** rng.uniform(0, 3)
+    start = round(unit * rng.uniform(4_000, 19_900), 1)
+    drift = round(unit * rng.choice((-1, 1)) * rng.uniform(0.8, 6.0), 2)
     keep = 1.0 if difficulty == "easy" else rng.randint(40, 85) / 100
-    noise = rng.randint(20, 90) / 10
-    start, drift = round(start, 1), round(drift, 2)
-    season = [round(rng.uniform(-20, 20), 1) if difficulty == "expert" else 0.0 for _ in range(12)]
+    noise = round(unit * rng.uniform(2, 9), 1)
+    season = [round(unit * rng.uniform(-20, 20), 1) if difficulty == "expert" else 0.0 for _ in range(12)]
     gap, shown = [rng.gauss(0, noise) * (1 if keep == 1 else 2)], []
     for _ in range(count - 1):
         gap.append(keep * gap[-1] + rng.gauss(0, noise))

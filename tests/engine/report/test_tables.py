@@ -50,6 +50,25 @@ def found(table):
     return {row.group: row for row in tables.rows(RECORDS) if row.table == table}
 
 
+def test_a_table_is_printed_with_levels_as_columns_and_n_and_interval():
+    rows = [
+        record("analytical_reasoning", "casebook", category, f"f{n}", value, difficulty=level)
+        for n, (category, level, value) in enumerate(
+            [("Macro", "easy", 100.0), ("Macro", "easy", 0.0), ("Macro", "expert", 0.0), ("Sizing", "hard", 50.0)]
+        )
+    ]
+    low, high = intervals.bounded([Sample("f0", 100.0), Sample("f1", 0.0)])
+    assert tables.as_markdown(rows, "difficulty").splitlines() == [
+        "| category | easy | hard | expert |",
+        "| --- | --- | --- | --- |",
+        f"| Macro | 50 [{low:.0f}, {high:.0f}] (2) | - | 0 (1) |",
+        "| Sizing | - | 50 (1) | - |",
+    ]
+    assert tables.as_markdown(rows, "dataset").splitlines()[2].startswith("| casebook | 38 [")
+    with pytest.raises(ValueError, match="no tasks for the table 'crypto'; it has: section, dataset, difficulty"):
+        tables.as_markdown(rows, "crypto")
+
+
 def test_sections_and_datasets_have_means_intervals_and_counts():
     section, dataset = found("section"), found("dataset")
     assert section["knowledge_retrieval"][2] == 50.0 and section["knowledge_retrieval"][-3:] == (4, 4, 2)

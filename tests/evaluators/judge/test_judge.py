@@ -205,7 +205,7 @@ def test_without_a_judge_or_its_key_or_its_server_the_task_is_not_scored(tmp_pat
 
 
 def test_a_misspelt_judge_key_is_named(tmp_path) -> None:
-    with pytest.raises(ValueError, match="judge: unknown key 'modle'"):
+    with pytest.raises(ValueError, match=r"modle: unknown key \(did you mean 'model'\?\)"):
         case({"model": "m", "modle": "n"}, tmp_path)
 
 

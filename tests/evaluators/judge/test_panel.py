@@ -115,7 +115,8 @@ def test_another_panel_is_another_judge():
     one = read_settings({"model": "a"})
     two = read_settings({"model": "a", "panel": [{"model": "b", "api_key_env": "B_KEY"}], "attempts": 7})
     assert one.identity() == {"model": "a", "temperature": 0.0, "prompt": "1"} and two.identity() != one.identity()
-    assert (two.panel[0].model, two.panel[0].api_key_env, two.panel[0].attempts) == ("b", "B_KEY", 7)
+    member = two.members()[1]
+    assert (member.model, member.api_key_env, member.attempts) == ("b", "B_KEY", 7) and not member.panel
 
 
 def config(judge: dict[str, Any]) -> Any:

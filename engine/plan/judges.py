@@ -1,0 +1,20 @@
+"""The purse of a run's judges: what they may cost together, by the prices of the config."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from engine.config import RunConfig
+from engine.record import TaskRecord
+from evaluators.judge.purse import Purse
+
+
+def with_purse(config: RunConfig, stored: Iterable[TaskRecord] = ()) -> RunConfig:
+    """Return the config with a judge whose calls are counted, those of ``stored`` tasks included."""
+    if config.judge is None:
+        return config
+    spent = math.fsum(record["details"].get("judge_cost_usd") or 0.0 for record in stored)
+    prices = {name: price.of for name, price in config.prices.items()}
+    purse = Purse(config.judge.budget_usd, prices, spent_usd=spent)
+    return config.model_copy(update={"judge": config.judge.paid_from(purse)})
