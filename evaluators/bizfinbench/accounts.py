@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluators.bizfinbench.chains import Language
+from evaluators.bizfinbench.language import Language, table
 
 LABELS: dict[str, dict[Language, str]] = {
     "company": {"en": "Company", "cn": "公司"},
@@ -23,6 +23,7 @@ LABELS: dict[str, dict[Language, str]] = {
     "liabilities": {"en": "Total liabilities", "cn": "负债合计"},
 }
 UNIT: dict[Language, str] = {"en": "million", "cn": "百万元"}
+THOUSANDS: dict[Language, str] = {"en": "thousand", "cn": "千元"}
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,20 @@ def draw(rng: random.Random, company: str, years: Sequence[int]) -> Accounts:
     return Accounts(company, figures)
 
 
-def markdown(companies: Sequence[Accounts], items: Sequence[str], years: Sequence[int], language: Language) -> str:
-    """Return one table: a row for each company, a column for each item and year."""
+def told(
+    rng: random.Random,
+    companies: Sequence[Accounts],
+    items: Sequence[str],
+    years: Sequence[int],
+    language: Language,
+    *,
+    plain: bool,
+    thousands: bool = False,
+) -> str:
+    """Return one table: a row for each company, a column for each item and year, in millions or in thousands."""
     columns = [(item, year) for item in items for year in years]
-    header = [LABELS["company"][language], *(f"{LABELS[i][language]} {y} ({UNIT[language]})" for i, y in columns)]
-    rows = [[accounts.company, *(f"{accounts(i, y):.2f}" for i, y in columns)] for accounts in companies]
-    return "\n".join(f"|{'|'.join(cells)}|" for cells in (header, ["---"] * len(header), *rows))
+    unit = THOUSANDS[language] if thousands else UNIT[language]
+    header = [LABELS["company"][language], *(f"{LABELS[i][language]} {y} ({unit})" for i, y in columns)]
+    scale, digits = (1000, 0) if thousands else (1, 2)
+    rows = [[accounts.company, *(f"{scale * accounts(i, y):.{digits}f}" for i, y in columns)] for accounts in companies]
+    return table(rng, header, rows, language, plain=plain)

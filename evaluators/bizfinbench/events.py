@@ -1,57 +1,106 @@
-"""Event logic reasoning: put the shuffled events of a financial process in order."""
+"""Event logic reasoning: put shuffled events in order by the amounts that they start from and end with.
+
+Which sentence follows which is neither in the words nor in a process that could be known: every event tells its change
+and where it ends, and only the one that ends where another starts can come before it.
+"""
 
 from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from evaluators.answers.expected import ExpectedOrder
-from evaluators.bizfinbench.chains import CHAINS, Language
 from evaluators.bizfinbench.item import Item
+from evaluators.bizfinbench.language import BANKS, COMPANIES, Language, numbered
+from evaluators.bizfinbench.ledgers import PROCESSES, SITUATIONS, TAILS
+from evaluators.bizfinbench.texts import TEXTS
+from evaluators.contract import Difficulty
 
-MIN_EVENTS, MAX_EVENTS = 5, 6
-COMPANIES: dict[Language, tuple[str, ...]] = {
-    "en": ("Aldermoor", "Brightwater", "Corvane", "Delphane", "Estermont", "Fenwick Works", "Galloway", "Harrowgate"),
-    "cn": ("晨曜科技", "远帆股份", "青岚实业", "启衡集团", "云栖制造", "瑞禾控股", "博澜工业", "星陆电子"),
-}
-BANKS: dict[Language, tuple[str, ...]] = {
-    "en": ("Kestrel Bank", "Union Harbour Bank", "Meridian Trust", "Northgate Bank"),
-    "cn": ("华澜银行", "东辰银行", "中泽证券", "海岳银行"),
-}
-_INSTRUCTIONS: dict[Language, tuple[str, str]] = {
-    "en": (
-        "Read the situation and put the events in their causal and chronological order, the earliest first.",
-        "Events",
-    ),
-    "cn": ("阅读以下情境，并将事件按因果与时间顺序排列，最早发生的排在最前。", "事件"),
-}
+COUNTS: dict[Difficulty, int] = {"easy": 5, "hard": 6, "expert": 7}
+UNTOLD: dict[Difficulty, int] = {"easy": 0, "hard": 0, "expert": 2}
+"""Events that do not say where they end."""
+MAX_ATTEMPTS = 200
 
 
-def draw(rng: random.Random, language: Language) -> Item:
-    """Draw a stretch of one chain, shuffled; the shuffle is never the right order."""
-    chain = rng.choice(CHAINS)
-    events = chain.events[language]
-    count = rng.randint(MIN_EVENTS, MAX_EVENTS)
-    first = rng.randrange(len(events) - count + 1)
-    company, rival = rng.sample(COMPANIES[language], 2)
-    names = {
-        "company": company,
-        "rival": rival,
-        "bank": rng.choice(BANKS[language]),
-        "amount": rng.randrange(40, 900, 5),
-        "percent": rng.randint(6, 38),
-        "rate": rng.randrange(8, 24) / 4,
+class Event(NamedTuple):
+    """A change in tenths of a million, and the amount after it, None where it is not told."""
+
+    change: int
+    after: int | None
+
+
+def orders(start: int, events: Sequence[Event]) -> list[tuple[int, ...]]:
+    """Return every order of the events, as places in ``events``, that agrees with all amounts."""
+    found: list[tuple[int, ...]] = []
+
+    def extend(amount: int, row: tuple[int, ...]) -> None:
+        if len(row) == len(events):
+            found.append(row)
+        for place, event in enumerate(events):
+            after = amount + event.change
+            if place not in row and event.after in (None, after):
+                extend(after, (*row, place))
+
+    extend(start, ())
+    return found
+
+
+def _draw_events(rng: random.Random, difficulty: Difficulty) -> tuple[int, list[Event]]:
+    """Return a start and events in their order, which is the only one that agrees and no order by size."""
+    for _ in range(MAX_ATTEMPTS):
+        start = amount = rng.randint(3000, 9000)
+        events = []
+        for _ in range(COUNTS[difficulty]):
+            change = rng.choice((-1, 1)) * rng.randint(100, 1900)
+            amount += change
+            events.append(Event(change, amount))
+        for place in rng.sample(range(1, len(events)), UNTOLD[difficulty]):
+            events[place] = events[place]._replace(after=None)
+        told = [event.after for event in events if event.after is not None]
+        by_size = told in (sorted(told), sorted(told, reverse=True))
+        if min(told) > 500 and not by_size and orders(start, events) == [tuple(range(len(events)))]:
+            return start, events
+    raise RuntimeError(f"no events with one order in {MAX_ATTEMPTS} draws")
+
+
+def _written(tenths: int, language: Language, *, thousands: bool) -> str:
+    size = abs(tenths)
+    if thousands:
+        return f"{size * 100:,} thousand" if language == "en" else f"{size * 10}万元"
+    return f"{size / 10:g} million" if language == "en" else f"{size / 10:g}百万元"
+
+
+def draw(
+    rng: random.Random, language: Language, difficulty: Difficulty = "easy", text: int = 0, kind: str | None = None
+) -> Item:
+    """Draw events of one process, shuffled; the shuffle is never the right order."""
+    process = next((row for row in PROCESSES if row.name == kind), None) or rng.choice(PROCESSES)
+    start, events = _draw_events(rng, difficulty)
+    amount, bank = process.amount[language], rng.choice(BANKS[language])
+    actions = {
+        sign: rng.sample(rows[language] * 3, 3 * len(rows[language]))
+        for sign, rows in ((True, process.raising), (False, process.lowering))
     }
-    shuffled = list(range(count))
+    lines = []
+    for event in events:
+        thousands = difficulty == "expert" and rng.random() < 0.5
+        change = _written(event.change, language, thousands=thousands)
+        action = actions[event.change > 0].pop().format(change=change, bank=bank)
+        if event.after is None:
+            lines.append(f"{action}{'.' if language == 'en' else '。'}")
+        else:
+            after = _written(event.after, language, thousands=difficulty == "expert" and rng.random() < 0.5)
+            lines.append(rng.choice(TAILS[language]).format(action=action, amount=amount, after=after))
+    shuffled = list(range(len(events)))
     while shuffled == sorted(shuffled):
         rng.shuffle(shuffled)
-    listed = [f"{place}. {events[first + event].format(**names)}" for place, event in enumerate(shuffled, start=1)]
-    order = tuple(shuffled.index(event) + 1 for event in range(count))
-    instruction, heading = _INSTRUCTIONS[language]
-    text = "\n".join([instruction, "", chain.situation[language].format(**names), "", f"{heading}:", *listed])
-    return Item(
-        kind=chain.name,
-        text=text,
-        expected=ExpectedOrder(order),
-        chance_score=100.0 / math.factorial(count),
+    begin = _written(start, language, thousands=False)
+    company = rng.choice(COMPANIES[language])
+    situation = SITUATIONS[language].format(amount=amount, company=company, start=begin)
+    question = TEXTS["event_logic_reasoning"][language][text].format(
+        situation=situation, events=numbered([lines[event] for event in shuffled])
     )
+    order = tuple(shuffled.index(event) + 1 for event in range(len(events)))
+    return Item(process.name, question, ExpectedOrder(order), 100.0 / math.factorial(len(events)))

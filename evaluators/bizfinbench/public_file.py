@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from evaluators.answers import Refusal, parse_date
 from evaluators.answers.expected import Expected, ExpectedOrder, ExpectedToken
-from evaluators.bizfinbench.chains import Language
 from evaluators.bizfinbench.item import Item
+from evaluators.bizfinbench.language import Language
 from evaluators.bizfinbench.public_answers import ExpectedDocument, ExpectedSet, ExpectedText, PublicNumber
 
 TASK_TYPES: dict[str, tuple[str, ...]] = {

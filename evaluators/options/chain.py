@@ -124,12 +124,12 @@ def quoted_series(
     values = np.asarray(
         black_scholes.price(
             spot=underlying.spot,
-            strike=_padded(strikes, size),
-            time_to_expiry=_padded([day / DAYS_PER_YEAR for day in days], size),
+            strike=padded(strikes, size),
+            time_to_expiry=padded([day / DAYS_PER_YEAR for day in days], size),
             rate=underlying.rate,
-            volatility=_padded(volatilities, size),
+            volatility=padded(volatilities, size),
             dividend_yield=underlying.dividend_yield,
-            is_call=_padded([kind == "call" for kind in kinds], size).astype(bool),
+            is_call=padded([kind == "call" for kind in kinds], size).astype(bool),
         )
     )
     rows = zip(kinds, strikes, days, values.tolist(), volatilities, strict=False)
@@ -139,7 +139,7 @@ def quoted_series(
     )
 
 
-def _padded(values: Sequence[float], size: int) -> np.ndarray:
+def padded(values: Sequence[float], size: int) -> np.ndarray:
     """Repeat the last value, so that every chain is priced by the same compiled program."""
     return np.array([*values, *[values[-1]] * (size - len(values))], float)
 

@@ -10,10 +10,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evaluators import published_bank
-from evaluators.contract import Case, Dataset, Difficulty, Family, Given, Json, Score, Section, SingleTurn
+from evaluators.contract import (
+    DIFFICULTIES,
+    Case,
+    Dataset,
+    Difficulty,
+    Family,
+    Given,
+    Json,
+    Score,
+    Section,
+    SingleTurn,
+)
+from evaluators.drawing import chosen, rotation, stream
 from evaluators.judge.settings import JudgeSettings, read_settings
 from evaluators.options import dispute, scoring
-from evaluators.options.bank import PUBLISHED, TEMPLATES, select, sound
+from evaluators.options.bank import PUBLISHED, TEMPLATES, select
 from evaluators.options.options import Options
 from evaluators.options.problem import (
     AS_OF,
@@ -24,11 +36,11 @@ from evaluators.options.problem import (
     Problem,
 )
 from evaluators.options.published_file import FAMILY_OF
+from evaluators.options.telling.drawn import draw
+from evaluators.options.telling.texts import TEXTS, USUAL
 
-VERSION = "1.2"
+VERSION = "2.0"
 _BY_FAMILY = {template.family: template for template in TEMPLATES}
-EASY = frozenset({"fair_value", "quoted_option", "single_option", "net_delta"})
-"""Families of one option, or of one sum; the others choose a position within limits."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +57,10 @@ class OptionsTrading(Dataset):
         return self if judge is None else replace(self, judge=read_settings(judge))
 
     def families(self) -> Sequence[Family]:
-        """Return a family for each template."""
-        return [Family(row.family, row.category, (_difficulty(row.family),)) for row in TEMPLATES]
+        """Return a family for each template, in every difficulty."""
+        return [
+            Family(row.family, row.category, DIFFICULTIES, USUAL, len(TEXTS[row.family]) - USUAL) for row in TEMPLATES
+        ]
 
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases.
@@ -72,8 +86,11 @@ class OptionsTrading(Dataset):
                 count=count,
             )
         if variant == "drawn":
-            chosen = select(task_types)
-            return [_drawn_case(chosen, seed, index) for index in range(count)]
+            families = select(task_types)
+            wanted = chosen("difficulties", given.difficulties, DIFFICULTIES)
+            levels = [level for level in DIFFICULTIES if level in wanted]
+            held_back = given.wordings == "held_back"
+            return [_drawn_case(families, seed, index, levels, held_back=held_back) for index in range(count)]
         printed = select(task_types, published=True)
         if count > len(printed):
             raise ValueError(
@@ -88,13 +105,18 @@ class OptionsTrading(Dataset):
         file = [] if path is None else [published_bank.content_hash(path), self.judge and self.judge.identity()]
         tolerances = [RELATIVE_TOLERANCE, LEVEL_TOLERANCE, PROBABILITY_TOLERANCE, UNLOCKING_FIGURES]
         rules = [VERSION, scoring.PASS_MARK, *tolerances, [t.family for t in TEMPLATES]]
-        probes = [_content(sound(template, random.Random(f"hash/{template.family}"))) for template in TEMPLATES]
+        probes = [
+            _probe(template, level, random.Random(f"hash/{template.family}/{level}"))
+            for template in TEMPLATES
+            for level in DIFFICULTIES
+        ]
         printed = [_content(question.build()) for question in PUBLISHED.values()]
         return hashlib.sha256(json.dumps([rules, probes, printed, *file], sort_keys=True).encode()).hexdigest()
 
 
-def _difficulty(family: str) -> Difficulty:
-    return "easy" if family in EASY else "hard"
+def _probe(template: type[Problem], level: Difficulty, rng: random.Random) -> list[Json]:
+    drawn = draw(template, rng, level, 0)
+    return [drawn.question, TEXTS[template.family], *_rules(drawn.problem)]
 
 
 def _content(problem: Problem) -> list[Json]:
@@ -102,12 +124,25 @@ def _content(problem: Problem) -> list[Json]:
     return [task.question, task.answer_format, task.context, problem.perfect_reply()]
 
 
-def _drawn_case(chosen: Sequence[type[Problem]], seed: int, index: int) -> Case:
-    """Every template comes once, in an order of the seed, before any comes again."""
-    cycle, place = divmod(index, len(chosen))
-    template = random.Random(f"{VERSION}/order/{seed}/{cycle}").sample(chosen, len(chosen))[place]
-    problem = sound(template, random.Random(f"{VERSION}/{template.family}/{seed}/{cycle}"))
-    return _case(problem, f"{seed}/{cycle}", {})
+def _rules(problem: Problem) -> list[Json]:
+    return [problem.task("", question="").answer_format, problem.perfect_reply()]
+
+
+def _drawn_case(
+    families: Sequence[type[Problem]], seed: int, index: int, levels: Sequence[Difficulty], *, held_back: bool
+) -> Case:
+    """Every template comes once, in an order of the seed, before any comes again: in another level and text."""
+    cycle, place = divmod(index, len(families))
+    template = random.Random(f"{VERSION}/order/{seed}/{cycle}").sample(families, len(families))[place]
+    mark = "held-back" if held_back else "usual"
+    named = (VERSION, template.family, seed, mark)
+    level = rotation(levels, index=cycle, name=(*named, "difficulty"))
+    texts = range(USUAL, len(TEXTS[template.family])) if held_back else range(USUAL)
+    text = rotation(texts, index=cycle, name=(*named, "text"))
+    drawn = draw(template, stream(*named, level, cycle), level, text)
+    wording = f"{mark} {text + 1 - (USUAL if held_back else 0)}"
+    case = _case(drawn.problem, f"{seed}/{cycle}/{level}/{mark}", {}, drawn.question)
+    return replace(case, task=replace(case.task, difficulty=level, wording=wording))
 
 
 def _printed_case(template: type[Problem]) -> Case:
@@ -115,9 +150,9 @@ def _printed_case(template: type[Problem]) -> Case:
     return _case(question.build(), "printed", question.shown())
 
 
-def _case(problem: Problem, origin: str, printed: Mapping[str, Json]) -> Case:
+def _case(problem: Problem, origin: str, printed: Mapping[str, Json], question: str | None = None) -> Case:
     digest = hashlib.sha256(f"{VERSION}/{problem.family}/{origin}".encode()).hexdigest()[:10]
-    task = replace(problem.task(f"options-{problem.family}-{digest}"), difficulty=_difficulty(problem.family))
+    task = problem.task(f"options-{problem.family}-{digest}", question=question)
     judge: Callable[[str], Score] = functools.partial(scoring.judge, problem, printed=printed)
     gold = problem.perfect_reply()
     argued = dispute.of_problem(problem)

@@ -8,11 +8,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from evaluators.answers.tolerance import CLEAR_MARGINS
-from evaluators.contract import Json, Task
+from evaluators.contract import Difficulty, Json, Task
 from evaluators.options.chain import Holding, Position, Series
+
+if TYPE_CHECKING:
+    from evaluators.options.telling.requote import Pair
+    from evaluators.options.telling.terms import Terms
 
 Dimension: TypeAlias = Literal["pnl", "greeks", "risk"]
 Values: TypeAlias = Mapping[str, float]
@@ -130,9 +134,22 @@ class Problem(ABC):
     def draw(cls, rng: random.Random) -> Problem:
         """Draw the parameters. The result may be unsound; the caller then draws again."""
 
+    @classmethod
+    def draw_at(cls, rng: random.Random, difficulty: Difficulty) -> Problem:
+        """Draw the parameters of a difficulty, where it changes more than how they are told."""
+        return cls.draw(rng)
+
     @abstractmethod
     def question(self) -> str:
-        """Return the text, without the answer format."""
+        """Return the text with published parameters, without the answer format."""
+
+    @abstractmethod
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts of drawn parameters."""
+
+    def told(self, terms: Terms, pair: Pair | None, rng: random.Random) -> str | None:
+        """Return the inputs in words; None where they are a market, options and holdings as all tasks tell them."""
+        return None
 
     @abstractmethod
     def context(self) -> dict[str, Json]:
@@ -193,8 +210,8 @@ class Problem(ABC):
             for figure in figures
         )
 
-    def task(self, task_id: str) -> Task:
-        """Return what the agent sees."""
+    def task(self, task_id: str, *, question: str | None = None) -> Task:
+        """Return what the agent sees: ``question`` with all inputs, or the published text with labelled data."""
         return Task(
             task_id=task_id,
             section="options_trading",
@@ -202,10 +219,10 @@ class Problem(ABC):
             category=self.category,
             family=self.family,
             as_of=self.day(),
-            question=self.question(),
+            question=self.question() if question is None else question,
             answer_format=self._answer_format(),
             answer_schema=self._schema(),
-            context=self.context(),
+            context=self.context() if question is None else {},
             servers=self.servers,
         )
 

@@ -128,8 +128,8 @@ def model_price(underlying: Underlying, series: Series) -> float:
     return float(value)
 
 
-def with_implied_volatility(underlying: Underlying, series: Series) -> Series:
-    """Return the series with the volatility, to four digits, that its price implies."""
+def with_implied_volatility(underlying: Underlying, series: Series, *, digits: int | None = 4) -> Series:
+    """Return the series with the volatility that its price implies, rounded to ``digits`` where they are given."""
     solved = implied_volatility.solve(
         price=series.price,
         spot=underlying.spot,
@@ -139,7 +139,8 @@ def with_implied_volatility(underlying: Underlying, series: Series) -> Series:
         dividend_yield=underlying.dividend_yield,
         is_call=series.kind == "call",
     )
-    return replace(series, volatility=round(float(solved.value), 4))
+    volatility = float(solved.value)
+    return replace(series, volatility=volatility if digits is None else round(volatility, digits))
 
 
 def per_share_greeks(underlying: Underlying, series: Series) -> dict[str, float]:

@@ -17,8 +17,9 @@ Agent = Callable[[str], str]
 SERVERS = ("trading", "options", "risk")
 
 
-def drawn(seed: int) -> Case:
-    (case,) = DATASET.draw(seed=seed, count=1, options={"task_types": ["traded_option"]})
+def drawn(seed: int, *, difficulty: str = "easy", wordings: str = "usual") -> Case:
+    options = {"task_types": ["traded_option"], "difficulties": [difficulty], "wordings": wordings}
+    (case,) = DATASET.draw(seed=seed, count=1, options=options)
     return case
 
 
@@ -39,9 +40,14 @@ def hand_in(quant: Agent, servers: ServerSet, case: Case, *, offered: tuple[str,
     return session.score(), token
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 4])
-def test_the_option_is_traded_measured_and_hedged(quant: Agent, servers: ServerSet, seed: int) -> None:
-    case = drawn(seed)
+@pytest.mark.parametrize(
+    ("seed", "difficulty", "wordings"),
+    [(1, "easy", "usual"), (2, "easy", "held_back"), (3, "hard", "usual"), (4, "hard", "held_back")],
+)
+def test_the_option_is_traded_measured_and_hedged(
+    quant: Agent, servers: ServerSet, seed: int, difficulty: str, wordings: str
+) -> None:
+    case = drawn(seed, difficulty=difficulty, wordings=wordings)
     assert set(case.task.servers) == set(SERVERS)
     score, token = hand_in(quant, servers, case)
     assert score.value == 100.0, score.details

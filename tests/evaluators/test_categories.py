@@ -24,9 +24,9 @@ def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> Non
     assert list(rows) == list(categories.CATEGORIES)
     assert all(set(row) == {"datasets", "families", "wordings", "difficulties"} for row in rows.values())
     assert all(list(row["difficulties"]) == list(DIFFICULTIES) for row in rows.values())
-    # two of fundamentals are about returns, six about statements, eight are computations of bizfinbench
-    assert rows["Quantitative Reasoning"]["families"] == 16
-    assert rows["Greeks Analysis"]["difficulties"] == {"easy": 2, "hard": 1, "expert": 0}
+    # two of fundamentals are about returns, six about statements, eight computations and three what-ifs of bizfinbench
+    assert rows["Quantitative Reasoning"]["families"] == 19
+    assert rows["Greeks Analysis"]["difficulties"] == {"easy": 3, "hard": 3, "expert": 3}
     assert main(["tasks", "list", "--by", "category"]) == 0
     assert "P&L Attribution" in capsys.readouterr().out
 

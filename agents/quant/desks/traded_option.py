@@ -28,7 +28,7 @@ async def answer(body: dict[str, Any], toolbox: Toolbox) -> str | None:
         return None
     account = await _trade(context, toolbox)
     orders = await toolbox.call("trading", "list_orders")
-    if orders["state"] != ["filled"]:
+    if set(orders["state"]) != {"filled"}:
         return None
     asked = asked_figures(schema)
     figures = await _measured(context, account, " ".join(asked.values()), toolbox)
@@ -48,11 +48,16 @@ async def answer(body: dict[str, Any], toolbox: Toolbox) -> str | None:
 
 
 async def _trade(context: Row, toolbox: Toolbox) -> Row:
-    """Open the account, place the order, let time pass, and return the account as it then is."""
+    """Open the account, place the orders, let time pass, and return the account as it then is."""
     await toolbox.call("trading", "open_account", cash=float(context["cash"]), start=context["start"])
     terms = {name: context[name] for name in TERMS}
     quantity = float(context["contracts"])
     await toolbox.call("trading", "place_order", client_order_id="option", quantity=quantity, **terms)
+    back = {"side": "sell" if terms["side"] == "buy" else "buy"}
+    for row, part in enumerate(context.get("closings", [])):
+        await toolbox.call("trading", "advance", to=part["day"])
+        order = terms | back | {"client_order_id": f"closing {row}", "quantity": float(part["contracts"])}
+        await toolbox.call("trading", "place_order", **order)
     return await toolbox.call("trading", "advance", to=context["end"])
 
 

@@ -53,6 +53,12 @@ def read_table(text: str) -> Table:
     return Table(figures)
 
 
+def read_question(text: str) -> str:
+    """Return the line that asks: the last one that ends with a question mark, or holds one."""
+    asking = [line for line in text.splitlines() if "?" in line and not line.startswith("|")]
+    return asking[-1] if asking else text
+
+
 def suppose(question: str, row: str, table: Table) -> Table:
     """Return the table with the change that the question supposes: ``the X of R in 2024 had been 9% lower``."""
     match = re.search(r"(\d{4}) had been (\d+(?:\.\d+)?)% (higher|lower)", question)
@@ -91,7 +97,7 @@ async def answer(body: dict[str, Any], toolbox: Toolbox) -> str | None:
     """Return the reply to a question with a formula list and a table; None when it is none."""
     text = str(body.get("question", "")).split("\n\nEnd your reply")[0]
     formulas, table = read_formulas(text), read_table(text)
-    question = text.rsplit("#", 1)[-1].lower()
+    question = read_question(text).lower()
     row = next((name for name in table.rows if name in question), None)
     name = max((name for name in formulas if name in question), key=len, default=None)
     if row is None or name is None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from reading.market_sheet import read_context
+
 
 def read_message(text: str) -> dict[str, Any]:
     """Return the message body; plain text counts as a question."""
@@ -16,9 +18,11 @@ def read_message(text: str) -> dict[str, Any]:
 
 
 def context_of(body: dict[str, Any]) -> dict[str, Any]:
-    """Return the data that came with a question."""
+    """Return the data that came with a question; of a typed one without any, what its text tells of a market."""
     context = body.get("context")
-    return context if isinstance(context, dict) else {}
+    if isinstance(context, dict):
+        return context
+    return read_context(str(body.get("question", ""))) if wants_json(body) else {}
 
 
 def wants_json(body: dict[str, Any]) -> bool:

@@ -83,6 +83,10 @@ class BookHedge(Problem):
             f"{percent(self.move)} either way. {CHAIN_CONVENTIONS}"
         )
 
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts."""
+        return {"delta": f"{DELTA_LIMIT:g}", "vega": f"{self._vega_limit}", "move": percent(self.move)}
+
     def context(self) -> dict[str, Json]:
         """Return the market, the chain and the book."""
         return {

@@ -97,6 +97,18 @@ class Collar(Problem):
             f"${allowed['profit']:,} must stay possible. {CHAIN_CONVENTIONS}"
         )
 
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts."""
+        allowed = self.allowed
+        cost = allowed["cost"]
+        return {
+            "shares": f"{self.lots * CONTRACT_SIZE}",
+            "lots": f"{self.lots}",
+            "loss": f"${allowed['loss']:,}",
+            "profit": f"${allowed['profit']:,}",
+            "price": f"cost at most ${cost:,}" if cost > 0 else f"bring in at least ${-cost:,}",
+        }
+
     def context(self) -> dict[str, Json]:
         """Return the market, the holding and the chain."""
         return {

@@ -112,6 +112,17 @@ class DebitSpread(Problem):
             f"its largest loss. {CHAIN_CONVENTIONS}"
         )
 
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts."""
+        return {
+            "direction": "rise" if self._rising else "fall",
+            "further": "up" if self._rising else "down",
+            "name": self._name,
+            "contracts": f"{self.contracts}",
+            "cost": f"${self.cost_limit:,}",
+            "ratio": f"{self.ratio_floor:g}",
+        }
+
     def context(self) -> dict[str, Json]:
         """Return the market, the chain and the size."""
         return {
@@ -129,7 +140,7 @@ class DebitSpread(Problem):
         """Return the figures of the chosen spread."""
         probability = (
             "risk-neutral probability of a profit at expiry as a decimal fraction (lognormal price with the volatility "
-            f"{percent(self.market.volatility)}, drift rate less dividend yield)"
+            "of the underlying, drift rate less dividend yield)"
         )
         return {
             "pnl": (

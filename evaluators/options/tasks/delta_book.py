@@ -5,30 +5,46 @@ from __future__ import annotations
 import random
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
 
-from evaluators.contract import Json
-from evaluators.options.chain import CONTRACT_SIZE, Holding, Position, draw_size, draw_spot, log_uniform
-from evaluators.options.problem import Figure, Figures, Problem, Requirement, Values
+from evaluators.casebook.exhibit import show
+from evaluators.contract import Difficulty, Json
+from evaluators.options.chain import (
+    CONTRACT_SIZE,
+    Holding,
+    Kind,
+    Position,
+    Series,
+    Underlying,
+    draw_market,
+    draw_size,
+    draw_spot,
+    log_uniform,
+    quoted_series,
+)
+from evaluators.options.problem import Figure, Figures, Problem, Requirement, Values, written
+from evaluators.options.telling.requote import Pair
+from evaluators.options.telling.sheet import describe, volatility_text
+from evaluators.options.telling.terms import Terms
+from evaluators.options.valuation import TRADING_DAYS_PER_YEAR, per_share_greeks
 from evaluators.options.wording import percent
 from pricing import risk
 
+KINDS: tuple[Kind, ...] = ("call", "put")
 NEUTRAL = 2.0
 """Shares of delta that a neutral book may keep."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """Contracts of one series, signed, with the delta per share of that series."""
+    """Contracts of one series, signed, with the delta per share of that series; ``series`` where it is not told."""
 
     label: str
     contracts: int
     delta: float
-
-    @property
-    def shares(self) -> float:
-        """Delta of the line in shares."""
-        return self.contracts * CONTRACT_SIZE * self.delta
+    series: Series | None = None
 
 
 def draw_daily_volatility(rng: random.Random) -> float:
@@ -48,7 +64,10 @@ def draw_lines(rng: random.Random, spot: float) -> tuple[Line, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class DeltaBook(Problem):
-    """What both templates share. ``shares`` is the stock in the book, ``move`` a relative move."""
+    """What both templates share. ``shares`` is the stock in the book, ``move`` a relative move.
+
+    With a ``market`` the deltas and the daily volatility are not told but follow from its quotes.
+    """
 
     stock = True
 
@@ -57,11 +76,84 @@ class DeltaBook(Problem):
     lines: tuple[Line, ...]
     daily_volatility: float
     move: float = 0.02
+    market: Underlying | None = None
+
+    @cached_property
+    def deltas(self) -> tuple[float, ...]:
+        """Delta of each line in shares."""
+        return tuple(line.contracts * CONTRACT_SIZE * self._delta_per_share(line) for line in self.lines)
+
+    def _delta_per_share(self, line: Line) -> float:
+        if self.market is None or line.series is None:
+            return line.delta
+        return per_share_greeks(self.market, line.series)["delta"]
+
+    @classmethod
+    @abstractmethod
+    def draw(cls, rng: random.Random) -> Self:
+        """Draw a book with stated deltas."""
+
+    @property
+    def daily(self) -> float:
+        """Volatility per trading day."""
+        return self.daily_volatility if self.market is None else self.market.volatility / TRADING_DAYS_PER_YEAR**0.5
 
     @property
     def delta(self) -> float:
         """Net delta in shares."""
-        return self.shares + sum(line.shares for line in self.lines)
+        return self.shares + sum(self.deltas)
+
+    @classmethod
+    def draw_at(cls, rng: random.Random, difficulty: Difficulty) -> Self:
+        """Draw the book; at expert of quoted series."""
+        drawn = cls.draw(rng)
+        if difficulty != "expert":
+            return drawn
+        market, days, step = draw_market(rng, reach=4)
+        centre = round(market.spot / step) * step
+        kinds, strikes = (
+            [rng.choice(KINDS) for _ in drawn.lines],
+            [centre + step * rng.randint(-3, 3) for _ in drawn.lines],
+        )
+        series = quoted_series(market, kinds=kinds, strikes=strikes, days=[days] * 3, slope=-rng.uniform(0.05, 0.2))
+        lines = tuple(Line("", line.contracts, 0.0, item) for line, item in zip(drawn.lines, series, strict=True))
+        return replace(drawn, spot=market.spot, lines=lines, market=market)
+
+    def is_sound(self) -> bool:
+        """Return whether, besides, no series comes twice and bought and sold parts are there where they are asked."""
+        held = [line.series for line in self.lines if line.series is not None]
+        signs = {line.contracts > 0 for line in self.lines}
+        return len(set(held)) == len(held) and len(signs) == 2 and super().is_sound()
+
+    def told(self, terms: Terms, pair: Pair | None, rng: random.Random) -> str:
+        """Return the book: by stated deltas, per share or per contract, or by quotes from which they follow."""
+        stock = f" Besides, the book is {'long' if self.shares > 0 else 'short'} {abs(self.shares)} shares."
+        ways = f"The book is judged by its delta alone; returns are normal without drift.{stock if self.shares else ''}"
+        if self.market is not None:
+            keys = ("underlying", "chain", "book")
+            context = self.context()
+            days = f" The volatility of a day is that of the year over the root of {TRADING_DAYS_PER_YEAR}."
+            return f"{ways}{days}\n\n{describe({key: context[key] for key in keys}, terms, pair, rng)}"
+        rows = []
+        for line in self.lines:
+            if terms.difficulty == "easy":
+                rows.append([line.label, f"{line.contracts}", f"{line.delta:.2f}"])
+            else:
+                side = "long" if line.contracts > 0 else "short"
+                rows.append([line.label, f"{side} {abs(line.contracts)}", f"{CONTRACT_SIZE * line.delta:.0f}"])
+        columns = ["series", "contracts", "delta a share" if terms.difficulty == "easy" else "delta a contract bought"]
+        volatility = f"{percent(self.daily)} a day"
+        if terms.difficulty == "hard":
+            yearly = self.daily * TRADING_DAYS_PER_YEAR**0.5
+            volatility = f"{volatility_text(yearly, Terms())} of {TRADING_DAYS_PER_YEAR} trading days"
+        market = rng.choice(
+            (
+                f"The stock trades at ${self.spot:g}; its volatility is {volatility}.",
+                f"Volatility of the stock: {volatility}. Price: ${self.spot:g}.",
+            )
+        )
+        hint = " (contracts of 100 shares, negative when sold)" if terms.difficulty == "easy" else ""
+        return f"{ways} {market}\n\nOptions held{hint}:\n{show(rng, columns, rows)}"
 
     @abstractmethod
     def wanted(self) -> str:
@@ -82,11 +174,19 @@ class DeltaBook(Problem):
         rows = [
             {"option": line.label, "contracts": line.contracts, "delta_per_share": line.delta} for line in self.lines
         ]
-        return {
+        series = [(line.series, line.contracts) for line in self.lines if line.series is not None]
+        quoted: dict[str, Json] = {}
+        if self.market is not None:
+            quoted = {
+                "underlying": self.market.context(),
+                "chain": [item.context() for item, _ in series],
+                "book": [written(Holding(item, count)) for item, count in series],
+            }
+        return quoted | {
             "spot": self.spot,
             "shares": self.shares,
             "options": rows,
-            "daily_volatility": self.daily_volatility,
+            "daily_volatility": self.daily,
             "move": self.move,
         }
 
@@ -122,15 +222,16 @@ class DeltaBook(Problem):
 
     def fixed(self) -> Values:
         """Return the figures of the book."""
-        bought = sum(line.shares for line in self.lines if line.contracts > 0)
+        pairs = list(zip(self.lines, self.deltas, strict=True))
+        bought = sum(delta for line, delta in pairs if line.contracts > 0)
         return {
             "change": self.delta * self.spot * self.move,
             "change_of_bought": bought * self.spot * self.move,
             "net_delta": self.delta,
             "delta_of_bought": bought,
-            "delta_of_sold": sum(line.shares for line in self.lines if line.contracts < 0),
+            "delta_of_sold": sum(delta for line, delta in pairs if line.contracts < 0),
             "dollar_delta": self.delta * self.spot,
-            "daily_deviation": abs(self.delta) * self.spot * self.daily_volatility,
+            "daily_deviation": abs(self.delta) * self.spot * self.daily,
             "value_at_risk_95": self.value_at_risk(self.delta, 0.95),
             "value_at_risk_99": self.value_at_risk(self.delta, 0.99),
         }
@@ -141,7 +242,7 @@ class DeltaBook(Problem):
 
     def value_at_risk(self, delta: float, confidence: float) -> float:
         """Return the one-day value at risk of ``delta`` shares."""
-        deviation = abs(delta) * self.spot * self.daily_volatility
+        deviation = abs(delta) * self.spot * self.daily
         return risk.normal_value_at_risk(standard_deviation=deviation, confidence=confidence)
 
     def left(self, position: Position) -> float:
@@ -161,7 +262,7 @@ class NetDelta(DeltaBook):
     category = "Greeks Analysis"
 
     @classmethod
-    def draw(cls, rng: random.Random) -> NetDelta:
+    def draw(cls, rng: random.Random) -> Self:
         """Draw the book."""
         spot = draw_spot(rng)
         lines = draw_lines(rng, spot)
@@ -172,6 +273,10 @@ class NetDelta(DeltaBook):
     def wanted(self) -> str:
         """Return the trade asked for."""
         return f"Make it delta-neutral with stock, to within {NEUTRAL:g} shares."
+
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts."""
+        return {"neutral": f"{NEUTRAL:g}"}
 
     def limits(self, position: Position) -> Sequence[Requirement]:
         """Return whether the delta is gone."""
@@ -195,7 +300,7 @@ class ValueAtRiskLimit(DeltaBook):
     fraction: float
 
     @classmethod
-    def draw(cls, rng: random.Random) -> ValueAtRiskLimit:
+    def draw(cls, rng: random.Random) -> Self:
         """Draw the book."""
         spot = draw_spot(rng)
         return cls(
@@ -218,6 +323,10 @@ class ValueAtRiskLimit(DeltaBook):
             f"Trade stock so that the 95% value at risk falls to at most ${self._limit:,}, but keep at least 90% of "
             "that and stay on the same side of the market."
         )
+
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts."""
+        return {"limit": f"${self._limit:,}"}
 
     def limits(self, position: Position) -> Sequence[Requirement]:
         """Return whether the limit is kept, and used."""

@@ -107,6 +107,14 @@ class FairValue(Problem):
     def _side(self) -> str:
         return "long" if self.synthetic_shares > 0 else "short"
 
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts."""
+        return {
+            "contracts": f"{self.contracts}",
+            "shares": f"{abs(self.synthetic_shares)}",
+            "side": self._side,
+        }
+
     def context(self) -> dict[str, Json]:
         """Return the market, the two options and the events asked about."""
         return {

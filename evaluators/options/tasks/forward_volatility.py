@@ -79,6 +79,10 @@ class ForwardVolatility(Problem):
             f"side that gains from the later option if you are right. {CHAIN_CONVENTIONS}"
         )
 
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts."""
+        return {"believed": percent(self.believed), "contracts": f"{self.contracts}"}
+
     def context(self) -> dict[str, Json]:
         """Return the market, the calls and the belief."""
         return {

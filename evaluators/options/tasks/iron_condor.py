@@ -125,6 +125,13 @@ class IronCondor(Problem):
             f"{CHAIN_CONVENTIONS}"
         )
 
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts."""
+        allowed = self.allowed
+        dollars = {name: f"${allowed[name]:,.0f}" for name in ("loss", "stress", "credit")}
+        chance = f"{allowed['probability']:.0%}"
+        return {"contracts": f"{self.contracts}", "move": percent(self.move), "chance": chance, **dollars}
+
     def context(self) -> dict[str, Json]:
         """Return the market, the chain and the size."""
         return {
@@ -146,7 +153,11 @@ class IronCondor(Problem):
                 Figure("max_loss", "largest loss at expiry in dollars", 1.0, of_legs=True),
                 Figure("breakeven_low", "lower breakeven", 0.01, LEVEL_TOLERANCE, of_legs=True),
                 Figure("breakeven_high", "upper breakeven", 0.01, LEVEL_TOLERANCE, of_legs=True),
-                probability_figure("probability_of_profit", "as a decimal fraction"),
+                probability_figure(
+                    "probability_of_profit",
+                    "as a decimal fraction: of a lognormal price at expiry with the volatility of the underlying, "
+                    "drift rate less dividend yield",
+                ),
             ),
             "greeks": greek_figures("your position", self.contracts),
             "risk": (

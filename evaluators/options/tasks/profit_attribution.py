@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import cached_property
 
-from evaluators.contract import Json
+from evaluators.contract import Difficulty, Json
 from evaluators.options.chain import (
     CONTRACT_SIZE,
     Holding,
@@ -23,7 +24,16 @@ from evaluators.options.chain import (
     log_uniform,
 )
 from evaluators.options.problem import Figure, Figures, Problem, Requirement, Values
-from evaluators.options.valuation import TRADING_DAYS_PER_YEAR, daily_value_at_risk, model_price, per_share_greeks
+from evaluators.options.telling.requote import Pair
+from evaluators.options.telling.sheet import rate_text
+from evaluators.options.telling.terms import FRIDAY, Terms, written_date
+from evaluators.options.valuation import (
+    TRADING_DAYS_PER_YEAR,
+    daily_value_at_risk,
+    model_price,
+    per_share_greeks,
+    with_implied_volatility,
+)
 from evaluators.options.wording import attribution_figures, percent
 from pricing import risk
 
@@ -51,6 +61,83 @@ class ProfitAttribution(Problem):
     vega_per_point: float
     contracts: int = 15
     daily_volatility: float = 0.016
+    days_to_expiry: int = 0
+    """At the purchase; 0 where the Greeks are told."""
+
+    @classmethod
+    def draw_at(cls, rng: random.Random, difficulty: Difficulty) -> ProfitAttribution:
+        """Draw; at expert the Greeks and the change of volatility follow from the two prices."""
+        drawn = cls.draw(rng)
+        if difficulty != "expert":
+            return replace(drawn, days_to_expiry=0)
+        before, after = drawn._market(drawn.spot_before), drawn._market(drawn.spot_after)
+        days = drawn.days_to_expiry
+        call = Series(kind="call", strike=drawn.strike, days=days, price=drawn.price_before, volatility=0.0)
+        bought = with_implied_volatility(before, call, digits=None)
+        later = replace(call, days=days - drawn.days_passed, price=drawn.price_after)
+        now = with_implied_volatility(after, later, digits=None).volatility
+        greeks = per_share_greeks(before, bought)
+        return replace(
+            drawn,
+            volatility_points=100 * (now - bought.volatility),
+            delta=greeks["delta"],
+            gamma=greeks["gamma"],
+            theta_per_day=greeks["theta_per_day"],
+            vega_per_point=greeks["vega_per_point"],
+        )
+
+    @staticmethod
+    def _market(spot: float) -> Underlying:
+        return Underlying(spot=spot, rate=RATE, dividend_yield=0.0, volatility=0.0)
+
+    def is_sound(self) -> bool:
+        """Return whether, besides, everything could be worked out of the prices."""
+        return all(map(math.isfinite, (self.delta, self.volatility_points))) and super().is_sound()
+
+    def told(self, terms: Terms, pair: Pair | None, rng: random.Random) -> str:
+        """Return prices and Greeks: per share, per contract in other units, or none but what the prices imply."""
+        easy, expert = terms.difficulty == "easy", terms.difficulty == "expert"
+        scale, unit = (CONTRACT_SIZE, "a contract of 100 shares") if expert else (1, "a share")
+        bought, sold = (f"${scale * price:,.2f} {unit}" for price in (self.price_before, self.price_after))
+        began = terms.today
+        while max((began + timedelta(days)).weekday() for days in (0, self.days_passed)) > FRIDAY:
+            began -= timedelta(1)
+        end = began + timedelta(self.days_passed)
+        when = f"{self.days_passed} calendar days later" if easy else f"on {written_date(end)}"
+        start = "" if easy else f" on {written_date(began)}"
+        prices = rng.choice(
+            (
+                f"The calls, struck at ${self.strike:g}, were bought{start} for {bought} with the stock at "
+                f"${self.spot_before:g}; {when} they stood at {sold} and the stock at ${self.spot_after:g}.",
+                f"Stock and calls (strike ${self.strike:g}) cost ${self.spot_before:g} and {bought} at the "
+                f"purchase{start}, ${self.spot_after:g} and {sold} {when}.",
+            )
+        )
+        if expert:
+            expiry = began + timedelta(self.days_to_expiry)
+            return (
+                f"{prices} They expire on {written_date(expiry)}. Nobody kept Greeks or volatilities: take those that "
+                f"the prices imply by Black-Scholes-Merton, with a rate of {rate_text(RATE, terms)}, no dividends, "
+                "years of 365 calendar days, theta per calendar day; the volatility moved from what the first price "
+                "implies to what the last one implies. Contracts are on 100 shares, and the call is European."
+            )
+        change = f"{'rose' if self.volatility_points > 0 else 'fell'} by {abs(self.volatility_points):g}"
+        if easy:
+            greeks = (
+                f"delta {self.delta:g}, gamma {self.gamma:g}, theta {self.theta_per_day:g} per calendar day and vega "
+                f"{self.vega_per_point:g} per percentage point"
+            )
+        else:
+            greeks = (
+                f"delta {100 * self.delta:.2f} shares, gamma {100 * self.gamma:.3f} shares per dollar, theta "
+                f"{36500 * self.theta_per_day:.0f} dollars per year of 365 days and vega "
+                f"{10000 * self.vega_per_point:.0f} dollars per 1.00 of volatility, that is per 100 points"
+            )
+        per = "Per share" if easy else "Per contract"
+        return (
+            f"{prices} Implied volatility {change} percentage points. {per}, the Greeks on the day of purchase were "
+            f"{greeks}. A contract is on 100 shares."
+        )
 
     @classmethod
     def draw(cls, rng: random.Random) -> ProfitAttribution:
@@ -79,6 +166,7 @@ class ProfitAttribution(Problem):
             vega_per_point=round(per_share["vega_per_point"], 4),
             contracts=draw_size(rng),
             daily_volatility=round(log_uniform(rng, 0.005, 0.06), 4),
+            days_to_expiry=days,
         )
 
     @property
@@ -119,6 +207,10 @@ class ProfitAttribution(Problem):
             "at the purchase, would have made the delta zero. A contract is on 100 shares."
         )
 
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts."""
+        return {"contracts": f"{self.contracts}"}
+
     def context(self) -> dict[str, Json]:
         """Return what is known before and after."""
         return {
@@ -134,6 +226,7 @@ class ProfitAttribution(Problem):
                 "vega_per_point": self.vega_per_point,
             },
             "daily_volatility": self.daily_volatility,
+            **({"strike": self.strike, "days_to_expiry": self.days_to_expiry} if self.days_to_expiry else {}),
         }
 
     def legs_wanted(self) -> str:

@@ -122,6 +122,10 @@ class QuotedOption(Problem):
             f"shares of zero. {CONVENTIONS}"
         )
 
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts."""
+        return {"contracts": f"{self.contracts}"}
+
     def context(self) -> dict[str, Json]:
         """Return the market, the quote and the size."""
         return {

@@ -102,6 +102,10 @@ class SingleOption(Problem):
             f"position delta-neutral with stock. {CONVENTIONS}"
         )
 
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts."""
+        return {"kind": self.kind, "event": self._event, "contracts": f"{self.contracts}"}
+
     def context(self) -> dict[str, Json]:
         """Return the market, the option and the event."""
         return {

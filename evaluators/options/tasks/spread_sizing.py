@@ -100,6 +100,15 @@ class SpreadSizing(Problem):
             f"largest loss of each as buying power. {CHAIN_CONVENTIONS}"
         )
 
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts."""
+        return {
+            "account": f"${self.account:,.0f}",
+            "fraction": percent(self.risk_fraction),
+            "high": f"{self.high.strike:g}",
+            "low": f"{self.low.strike:g}",
+        }
+
     def context(self) -> dict[str, Json]:
         """Return the market, the puts and the account."""
         return {

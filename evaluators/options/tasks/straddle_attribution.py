@@ -120,6 +120,20 @@ class StraddleAttribution(Problem):
             f"point of zero. {CHAIN_CONVENTIONS}"
         )
 
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts."""
+        return {
+            "side": "bought" if self.contracts > 0 else "sold",
+            "count": f"{abs(self.contracts)}",
+            "strike": f"{self.series[0].strike:g}",
+            "days": f"{self.days_passed}",
+            "moved": "rose" if self.spot_change > 0 else "fell",
+            "move": percent(abs(self.spot_change)),
+            "went": "rose" if self.volatility_change > 0 else "fell",
+            "points": f"{abs(100 * self.volatility_change):g}",
+            "vega": f"{self._vega_limit}",
+        }
+
     def context(self) -> dict[str, Json]:
         """Return the market, the chain and what happened."""
         return {

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from evaluators.contract import Json
+from evaluators.contract import Difficulty, Json
 from evaluators.options.chain import CONTRACT_SIZE, DAYS_PER_YEAR, Holding, Position, draw_size
 from evaluators.options.problem import LEVEL_TOLERANCE, Figure, Figures, Problem, Requirement, Values
+from evaluators.options.telling.requote import Pair
+from evaluators.options.telling.terms import MONTHS, Terms
 from evaluators.options.wording import greek_figures
 from lake import chains, contracts, sample
 from lake.contracts import Contract, Quote
@@ -39,6 +41,9 @@ class TradedOption(Problem):
         Trading days, from the one after whose close the order is placed to the date of the task.
     side
         1 bought, -1 sold.
+    closings
+        Parts of the position that are closed again: places in ``days`` after whose close the order is placed, and
+        contracts.
     """
 
     family = "traded_option"
@@ -54,6 +59,24 @@ class TradedOption(Problem):
     side: int
     contracts: int
     cash: float
+    closings: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def draw_at(cls, rng: random.Random, difficulty: Difficulty) -> TradedOption:
+        """Draw, besides, one part that is closed again, or at expert two: a third, and half of the rest."""
+        drawn = cls.draw(rng)
+        if difficulty == "easy":
+            return drawn
+        last = len(drawn.days) - 2
+        contracts_ = max(drawn.contracts, 6)
+        closings: tuple[tuple[int, int], ...]
+        if difficulty == "hard":
+            closings = ((rng.randint(2, last - 1), round(contracts_ * rng.uniform(0.2, 0.8))),)
+        else:
+            first = contracts_ // 3
+            places = sorted(rng.sample(range(1, last), 2))
+            closings = ((places[0], first), (places[1], (contracts_ - first) // 2))
+        return replace(drawn, contracts=contracts_, cash=drawn.cash * 2, closings=closings)
 
     @classmethod
     def draw(cls, rng: random.Random) -> TradedOption:
@@ -83,8 +106,14 @@ class TradedOption(Problem):
 
     @property
     def shares(self) -> int:
-        """Signed shares that the contracts stand for."""
-        return self.side * self.contracts * CONTRACT_SIZE
+        """Signed shares that the contracts held at the end stand for."""
+        return self.held[-1]
+
+    @cached_property
+    def held(self) -> list[int]:
+        """Signed shares that the contracts stand for after each of these closes, the day of the fill first."""
+        closed = [sum(count for place, count in self.closings if place <= day) for day in range(len(self.days) - 1)]
+        return [self.side * (self.contracts - count) * CONTRACT_SIZE for count in closed]
 
     @cached_property
     def quotes(self) -> list[Quote]:
@@ -115,30 +144,62 @@ class TradedOption(Problem):
         """What each day's move made, by the Greeks of the close before."""
         return [
             risk.attribution(
-                total=self.shares * (after.mid - before.mid),
+                total=shares * (after.mid - before.mid),
                 spot_change=after.spot - before.spot,
                 volatility_change=after.volatility - before.volatility,
                 time_passed=before.years - after.years,
                 rate_change=after.rate - before.rate,
-                **{name: self.shares * greeks[name] for name in GREEKS},
+                **{name: shares * greeks[name] for name in GREEKS},
             )
-            for before, after, greeks in zip(self.quotes, self.quotes[1:], self.greeks, strict=False)
+            for before, after, greeks, shares in zip(self.quotes, self.quotes[1:], self.greeks, self.held, strict=False)
         ]
 
     @property
     def fill_price(self) -> float:
         """Ask or bid at the close of the first day after the order, USD a share."""
-        first = self.quotes[0]
-        return (first.ask if self.side > 0 else first.bid) or 0.0
+        return self._price(self.quotes[0], self.side)
+
+    def _price(self, quote: Quote, side: int) -> float:
+        return (quote.ask if side > 0 else quote.bid) or 0.0
+
+    @property
+    def _profit(self) -> float:
+        """What the account makes: cash of every fill less fees, and the mid of what is left."""
+        cash = -self.side * self.contracts * CONTRACT_SIZE * self.fill_price
+        for place, count in self.closings:
+            cash += self.side * count * CONTRACT_SIZE * self._price(self.quotes[place], -self.side)
+        fees = FEE * (self.contracts + sum(count for _, count in self.closings))
+        return cash - fees + self.shares * self.quotes[-1].mid
 
     def question(self) -> str:
         """Return the text."""
+        raise NotImplementedError("the paper account is in no published bank")
+
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts."""
+        return {
+            "cash": f"${self.cash:,.0f}",
+            "start": f"{self.days[0]}",
+            "end": f"{self.days[-1]}",
+            "orders": "The order is told below." if not self.closings else "The orders are told below.",
+        }
+
+    def told(self, terms: Terms, pair: Pair | None, rng: random.Random) -> str:
+        """Return the orders and the conventions; at expert the expiry and the parts closed stand by their rules."""
+        expiry = f"{self.expiration}"
+        if terms.difficulty == "expert":
+            expiry = f"the third Friday of {MONTHS[self.expiration.month - 1]} {self.expiration.year}"
+        orders = [
+            f"By one market order {SIDES[self.side]} {self.contracts} {self.kind}s on {self.ticker} struck at "
+            f"{self.strike:g} that expire on {expiry}."
+        ]
+        for row, (place, count) in enumerate(self.closings):
+            size = f"{count} of them"
+            if terms.difficulty == "expert":
+                size = ("a third of them", "half of what is then left")[row] + ", rounded down to whole contracts,"
+            orders.append(f"When the clock stands at {self.days[place]}, close {size} by another market order.")
         return (
-            f"Trade on the paper account of the trading simulator. Open it with ${self.cash:,.0f}, its clock starting "
-            f"on {self.days[0]}, with Regulation T margin; {SIDES[self.side]} {self.contracts} {self.kind}s on "
-            f"{self.ticker} struck at {self.strike:g} that expire on {self.expiration}, by one market order, and let "
-            f"time pass to {self.days[-1]}. Report what the account made of it, its profit by Greek, the Greeks of the "
-            "options at the end, and the stock position which, taken at the end, would make the delta zero.\n"
+            " ".join(orders) + "\n\n"
             "Conventions: an order for options is filled at bid or ask of the close of the first trading day after it "
             f"was placed and pays ${FEE:g} a contract of 100 shares; options are marked at the mid. Each day's move "
             "after that is split by the Black-Scholes-Merton Greeks of the close before, at the volatility that the "
@@ -157,6 +218,7 @@ class TradedOption(Problem):
             "option_type": self.kind,
             "strike": self.strike,
             "expiration": self.expiration.isoformat(),
+            "closings": [{"day": self.days[place].isoformat(), "contracts": count} for place, count in self.closings],
         }
 
     def legs_wanted(self) -> str:
@@ -173,7 +235,10 @@ class TradedOption(Problem):
         return {
             "pnl": (
                 Figure(
-                    "fill_price", "price per share at which the order was filled, in dollars", 0.001, LEVEL_TOLERANCE
+                    "fill_price",
+                    "price per share at which the first order was filled, in dollars",
+                    0.001,
+                    LEVEL_TOLERANCE,
                 ),
                 Figure("total", "profit of the account after fees, in dollars, with its sign", 2.0),
                 *by_greek.values(),
@@ -188,13 +253,12 @@ class TradedOption(Problem):
 
     def fixed(self) -> Values:
         """Return the figures of the options."""
-        first, last, greeks = self.quotes[0], self.quotes[-1], self.greeks[-1]
-        total = self.shares * (last.mid - self.fill_price) - FEE * self.contracts
+        last, greeks = self.quotes[-1], self.greeks[-1]
         parts = {name: sum(getattr(move, name) for move in self.moves) for name in ("delta", "gamma", "theta", "vega")}
-        assert len(self.quotes) == len(self.days) - 1 and first.ask is not None
+        assert len(self.quotes) == len(self.days) - 1 and self.quotes[0].ask is not None
         return {
             "fill_price": self.fill_price,
-            "total": total,
+            "total": self._profit,
             **{f"{name}_pnl": part for name, part in parts.items()},
             "delta": self.shares * greeks["delta"],
             "gamma": self.shares * greeks["gamma"],
@@ -206,7 +270,7 @@ class TradedOption(Problem):
 
     def _margin(self, quote: Quote) -> float:
         """Return the initial margin; what the options are worth is in the account's equity, so it is added."""
-        leg = strategy.Leg(kind=self.kind, quantity=self.side * self.contracts, premium=quote.mid, strike=self.strike)
+        leg = strategy.Leg(kind=self.kind, quantity=self.shares // CONTRACT_SIZE, premium=quote.mid, strike=self.strike)
         return strategy.margin([leg], spot=quote.spot).buying_power
 
     def _in_fall(self, quote: Quote) -> float:

@@ -110,6 +110,12 @@ class VolatilityView(Problem):
             f"at least {allowed['vega']} dollars per percentage point in size. {CHAIN_CONVENTIONS}"
         )
 
+    def words(self) -> dict[str, str]:
+        """Return what stands in the braces of the texts."""
+        allowed = self.allowed
+        limits = {"loss": f"${allowed['loss']:,}", "delta": f"{allowed['delta']}", "vega": f"{allowed['vega']}"}
+        return {"count": f"{len(self.closes)}", **limits}
+
     def context(self) -> dict[str, Json]:
         """Return the closes, the market and the chain."""
         return {

@@ -9,9 +9,11 @@ import pytest
 
 from evaluators.answers.expected import ExpectedNumber, ExpectedOrder, ExpectedToken
 from evaluators.bizfinbench import dataset as bizfinbench
+from evaluators.bizfinbench.public_answers import ExpectedSet
 from evaluators.contract import Case, SingleTurn
 from evaluators.fundamentals import dataset as fundamentals
 
+Stated = ExpectedNumber | ExpectedOrder | ExpectedToken | ExpectedSet
 WORK = "Step 1: I looked up 1,234.5 and 987.\nStep 2: the ratio is 1.2508.\nStep 3: combined.\n"
 CASES = [
     *fundamentals.DATASET.draw(seed=77, count=75, options={}),
@@ -19,11 +21,11 @@ CASES = [
 ]
 
 
-def expected_of(case: Case) -> ExpectedNumber | ExpectedOrder | ExpectedToken:
+def expected_of(case: Case) -> Stated:
     session = case.open()
     assert isinstance(session, SingleTurn)
     expected = session.judge.__self__
-    assert isinstance(expected, ExpectedNumber | ExpectedOrder | ExpectedToken)
+    assert isinstance(expected, Stated)
     return expected
 
 
@@ -67,7 +69,7 @@ def wrapped(bare: str) -> list[str]:
     ]
 
 
-def honest(expected: ExpectedNumber | ExpectedOrder | ExpectedToken) -> Iterator[str]:
+def honest(expected: Stated) -> Iterator[str]:
     if isinstance(expected, ExpectedNumber):
         spellings = numerals(expected, expected.gold)
         yield json.dumps({"answer": expected.gold})
@@ -76,17 +78,23 @@ def honest(expected: ExpectedNumber | ExpectedOrder | ExpectedToken) -> Iterator
         spellings = [",".join(text), "-".join(text), ", ".join(text), " -> ".join(text), f"[{', '.join(text)}]"]
         yield f"Q4: {spellings[0]}"
         yield json.dumps({"answer": expected.gold})
+    elif isinstance(expected, ExpectedSet):
+        text = list(map(str, sorted(expected.gold)))
+        spellings = [", ".join(text), ",".join(reversed(text)), f"[{', '.join(text)}]"]
+        yield json.dumps({"answer": sorted(expected.gold)})
     else:
         spellings = [expected.gold]
     for spelling in spellings:
         yield from wrapped(spelling)
 
 
-def spoiled(expected: ExpectedNumber | ExpectedOrder | ExpectedToken) -> Iterator[str]:
+def spoiled(expected: Stated) -> Iterator[str]:
     gold = expected.gold_text().removeprefix("Final answer: ")
     other = "999.9%" if isinstance(expected, ExpectedNumber) and expected.kind == "percent" else "999.9"
     if isinstance(expected, ExpectedOrder):
         other = ",".join(map(str, reversed(expected.gold)))
+    if isinstance(expected, ExpectedSet):
+        other = str([*sorted(expected.gold), 99])
     if isinstance(expected, ExpectedToken):
         other = "2001-01-01" if expected.what == "date" else "0000000000-01-000001"
     yield f"It is not {gold}"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import math
 import re
 from pathlib import Path
 
 import pytest
 
 from evaluators.answers import Refusal, parse_number
-from evaluators.bizfinbench.chains import CHAINS
 from evaluators.bizfinbench.dataset import DATASET
 from evaluators.bizfinbench.public_file import expected_answer
 from evaluators.contract import Case, Score
@@ -26,36 +24,8 @@ def score(case: Case, reply: str) -> Score:
 
 
 def own(task_type: str, *, language: str = "en", count: int = 24, seed: int = 5) -> list[Case]:
-    options = {"task_types": [task_type], "languages": [language]}
+    options = {"task_types": [task_type], "languages": [language], "difficulties": ["easy"]}
     return list(DATASET.draw(seed=seed, count=count, options=options))
-
-
-@pytest.mark.parametrize("language", ["en", "cn"])
-def test_the_gold_order_restores_the_chain(language: str) -> None:
-    """The events are found again in the chains by their words outside the drawn names."""
-    for case in own("event_logic_reasoning", language=language):
-        lines = re.findall(r"(?m)^([0-9]+)\. (.+)$", case.task.question)
-        places = {}
-        for number, event in lines:
-            for chain in CHAINS:
-                for place, template in enumerate(chain.events["en" if language == "en" else "cn"]):
-                    pattern = re.sub(r"\\\{\w+\\\}", ".+", re.escape(template))
-                    if re.fullmatch(pattern, event):
-                        places[int(number)] = (chain.name, place)
-        assert len({name for name, _ in places.values()}) == 1
-        order = sorted(places, key=lambda number: places[number])
-        assert score(case, f"Final answer: {','.join(map(str, order))}").value == 100.0
-        assert order != sorted(order)
-        assert case.task.chance_score == 100.0 / math.factorial(len(order))
-
-
-def test_every_chain_is_written_in_both_languages_with_the_same_number_of_events() -> None:
-    assert len({chain.name for chain in CHAINS}) == len(CHAINS) >= 12
-    for chain in CHAINS:
-        assert len(chain.events["en"]) == len(chain.events["cn"]) >= 6
-        for english, chinese in zip(chain.events["en"], chain.events["cn"], strict=True):
-            assert not re.search(r"[\u4e00-\u9fff]", english)
-            assert re.search(r"[\u4e00-\u9fff]", chinese)
 
 
 def test_a_wrong_order_gets_nothing_and_says_how_many_are_in_place() -> None:
@@ -69,7 +39,9 @@ def test_a_wrong_order_gets_nothing_and_says_how_many_are_in_place() -> None:
 
 def table(question: str) -> dict[tuple[str, str], float]:
     """Return (company, column) -> figure out of the question's table."""
-    rows = [line.strip("|").split("|") for line in question.splitlines() if line.startswith("|")]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in question.splitlines() if line.startswith("|")
+    ]
     header, body = rows[0], rows[2:]
     return {(row[0], header[i].rpartition(" (")[0]): float(row[i]) for row in body for i in range(1, len(row))}
 
@@ -133,9 +105,10 @@ def test_the_tolerance_is_one_percent() -> None:
 
 
 def test_languages_and_task_types_take_turns() -> None:
-    cases = DATASET.draw(seed=1, count=8, options=BOTH)
+    cases = DATASET.draw(seed=1, count=20, options=BOTH)
     assert sum("Events:" in case.task.question for case in cases) == 2
     assert sum("事件:" in case.task.question for case in cases) == 2
+    assert len({case.task.family.split("/")[1] for case in cases}) == 5
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
-"""Guessing options tasks: constants and legs at fixed places, learnt on a hundred tasks of each template, earn nothing.
+"""Guessing options tasks: constants and legs at fixed places, learnt on many tasks of each template, earn nothing.
 
-The attacker knows the templates, the marks and the solutions of 100 other seeds, and computes nothing on the task
+The attacker knows the templates, the marks and the solutions of 200 other tasks, and computes nothing on the task
 itself: each figure is the constant that was right most often, the legs stand at the places and sizes that were usual.
 """
 
@@ -13,12 +13,14 @@ from collections import Counter
 
 import pytest
 
+from evaluators.contract import DIFFICULTIES
 from evaluators.options.bank import TEMPLATES, sound
 from evaluators.options.chain import Holding
 from evaluators.options.problem import written
 from evaluators.options.scoring import judge
+from evaluators.options.telling.drawn import draw
 
-TRAINING, TRIALS, FRESH = 100, 40, 40
+TRAINING, TRIALS, FRESH = 200, 60, 60
 USUAL_PLACES = 3
 MOST_OF_A_TEMPLATE = 3.0
 SIZES = ("contracts", "contracts_held", "contracts_sold", "straddles", "shares_held")
@@ -39,10 +41,10 @@ def shape(problem):
     )
 
 
-def usual_shapes(problems):
+def usual_shapes(known):
     """Return the commonest places of legs, with the middle one of the sizes seen there; and no legs at all."""
     places, seen = Counter(), {}
-    for legs in map(shape, problems):
+    for legs in map(shape, known):
         key = tuple((place, round(size, 1) if place is not None else None) for place, size in legs)
         places[key] += 1
         seen.setdefault(key, []).append(legs)
@@ -73,10 +75,10 @@ def most_often_right(ranges):
     return constant
 
 
-def learn(problems, legs):
+def learn(known, legs):
     """Return the figures of a reply: for each the best constant, for the position that these legs would be."""
     ranges = {}
-    for problem in problems:
+    for problem in known:
         held = position(problem, legs)
         if held is not None and not all(item.met for item in problem.structure(held)):
             held = None
@@ -91,25 +93,32 @@ def learn(problems, legs):
     return {part: {name: most_often_right(row) for name, row in rows.items()} for part, rows in ranges.items()}
 
 
-def scores(problems, figures, legs):
+def scores(tasks, figures, legs):
     values = []
-    for problem in problems:
+    for problem in tasks:
         held = position(problem, legs) or ()
         reply = figures | {"strategy": {"legs": [written(holding) for holding in held]}}
         values.append(judge(problem, json.dumps(reply), printed={}).value)
     return values
 
 
+def problems(template, name, count):
+    """Return draws of all levels in turn."""
+    return [
+        draw(template, random.Random(f"{name}/{template.family}/{seed}"), DIFFICULTIES[seed % 3], seed % 5).problem
+        for seed in range(count)
+    ]
+
+
 def attack(template):
     """Return the scores, on fresh seeds, of the guess that did best in training."""
-    known = [sound(template, random.Random(f"known/{template.family}/{seed}")) for seed in range(TRAINING)]
+    known = problems(template, "known", TRAINING)
     guesses = []
     for legs in usual_shapes(known):
         figures = learn(known if legs is None else known[:TRIALS], legs)
         guesses.append((statistics.mean(scores(known[:TRIALS], figures, legs)), figures, legs))
     _, figures, legs = max(guesses, key=lambda guess: guess[0])
-    fresh = [sound(template, random.Random(f"fresh/{template.family}/{seed}")) for seed in range(FRESH)]
-    return scores(fresh, figures, legs)
+    return scores(problems(template, "fresh", FRESH), figures, legs)
 
 
 @pytest.mark.campaign
@@ -126,7 +135,7 @@ def test_constants_and_legs_at_fixed_places_earn_nothing_in_any_template():
 @pytest.mark.parametrize("family", ["iron_condor", "debit_spread"])
 def test_no_constant_is_the_probability_of_many_spreads(family):
     template = next(template for template in TEMPLATES if template.family == family)
-    problems = [sound(template, random.Random(f"chance/{seed}")) for seed in range(40)]
-    truths = [problem.truth(problem.solution())["probability_of_profit"] for problem in problems]
+    drawn = [sound(template, random.Random(f"chance/{seed}")) for seed in range(40)]
+    truths = [problem.truth(problem.solution())["probability_of_profit"] for problem in drawn]
     constant = most_often_right([(truth - 0.005, truth + 0.005) for truth in truths])
     assert sum(abs(truth - constant) <= 0.005 for truth in truths) <= 5

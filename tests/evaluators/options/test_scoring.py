@@ -18,6 +18,7 @@ from evaluators.options.dataset import DATASET
 from evaluators.options.problem import RELATIVE_TOLERANCE
 from evaluators.options.scoring import combine, judge
 from evaluators.options.tasks.collar import Collar
+from evaluators.options.telling.drawn import draw
 from evaluators.options.valuation import cash_paid
 
 KEYWORDS = (
@@ -56,17 +57,9 @@ def filled(case, number, leg):
     return json.dumps(reply)
 
 
-def numbers_in(value):
-    if isinstance(value, dict):
-        return [number for item in value.values() for number in numbers_in(item)]
-    if isinstance(value, list):
-        return [number for item in value for number in numbers_in(item)]
-    return [value] if isinstance(value, int | float) and not isinstance(value, bool) else []
-
-
 def null_family(case, rng):
     body = case.open().opening()
-    shown = numbers_in(body["context"])
+    shown = [float(text.replace(",", "")) for text in re.findall(r"\d[\d,]*\.?\d*", body["question"])]
     strikes = [leg.get("strike", 100.0) for leg in gold(case)["strategy"]["legs"]]
 
     def random_leg():
@@ -81,7 +74,7 @@ def null_family(case, rng):
         "echo of the text": body["question"],
         "echo of the message": json.dumps(body),
         "echo of the schema": json.dumps(body["answer_schema"]),
-        "echo of the context": json.dumps(body["context"]),
+        "echo of the numbers": json.dumps(shown),
         "lorem ipsum": LOREM,
         "keywords": KEYWORDS,
         "keywords as JSON": json.dumps({key: KEYWORDS for key in ("pnl", "greeks", "strategy", "risk")}),
@@ -351,16 +344,18 @@ def test_no_reply_breaks_the_marking(drawn, text):
         json.dumps(verdict.details, allow_nan=False)
 
 
-LIMIT = re.compile(r"(?:within|at most|at least) \$?([\d,]+(?:\.\d+)?)")
+LIMITS = ("loss", "stress", "credit", "delta", "vega", "cost", "ratio", "limit", "profit", "price")
 
 
 def test_no_limit_gives_a_figure_away_by_a_constant_factor():
     """Over many draws, no limit in the text is a fixed multiple of a fixed figure that does not follow from legs."""
     for template in TEMPLATES:
         ratios: dict[tuple[str, int], list[float]] = {}
-        for case in DATASET.draw(seed=21, count=5, options={"task_types": [template.family]}):
-            limits = [float(text.replace(",", "")) for text in LIMIT.findall(case.task.question)]
-            reply = gold(case)
+        for number in range(5):
+            problem = draw(template, random.Random(f"limits/{number}"), "hard", 0).problem
+            told = [text for name, text in problem.words().items() if name in LIMITS]
+            limits = [float(re.sub(r"[^\d.]", "", text)) for text in told]
+            reply = json.loads(problem.perfect_reply())
             for dimension in ("pnl", "greeks", "risk"):
                 for name, figure in reply[dimension].items():
                     for place, limit in enumerate(limits):

@@ -1,0 +1,1 @@
+"""How a drawn task is told: its text, and its inputs by difficulty instead of labelled data."""
