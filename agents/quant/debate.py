@@ -54,13 +54,17 @@ Way = Callable[[str, dict[str, Any], Toolbox], Awaitable[str | float | None]]
 
 async def _with_another_input(question: str, body: dict[str, Any], toolbox: Toolbox) -> str | float | None:
     """Answer the task again with one of its listed inputs changed."""
-    match = re.search(rf"\bif (\w+) \(.*\) were \$?{_NUMBER}(%?)(?: (million|billion))? instead of", question)
+    match = re.search(rf"\bif (\w+) \(.*\) were \$?{_NUMBER}(%?)(?: (million|billion))?, ", question)
     inputs = context_of(body).get("inputs")
     if match is None or not isinstance(inputs, dict) or match[1] not in inputs:
         return None
     value = _value(match[2]) * _SCALES.get(match[4] or "", 1.0) / (100.0 if match[3] else 1.0)
     changed = copy.deepcopy(body)
-    changed["context"]["inputs"][match[1]]["value"] = value
+    read = {item.name: item for item in analytical.given_quantities(body)}
+    changed["context"]["inputs"] = {
+        name: {"value": value if name == match[1] else item.value, "meaning": item.meaning}
+        for name, item in read.items()
+    }
     reply = await analytical.answer(changed, toolbox)
     return None if reply is None else json.loads(reply).get("answer")
 

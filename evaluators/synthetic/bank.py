@@ -4,15 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluators.synthetic import bank_corporate, bank_markets
+from evaluators.synthetic import (
+    bank_corporate,
+    bank_markets,
+    bank_operations,
+    bank_performance,
+    bank_rates,
+    wordings_corporate,
+    wordings_markets,
+    wordings_operations,
+    wordings_performance,
+    wordings_rates,
+)
 from evaluators.synthetic.template import Template
+from evaluators.synthetic.wording import Wording
 
 MOVED = {
     2: "Describes a company in words: it needs a filing and a judge, so it belongs to the knowledge section.",
 }
 """Numbers of the published bank that are not here, and why."""
 
-BANK: tuple[Template, ...] = bank_corporate.TEMPLATES + bank_markets.TEMPLATES
+BANK: tuple[Template, ...] = (
+    bank_corporate.TEMPLATES
+    + bank_markets.TEMPLATES
+    + bank_operations.TEMPLATES
+    + bank_performance.TEMPLATES
+    + bank_rates.TEMPLATES
+)
+WORDINGS: dict[str, Wording] = {
+    **wordings_corporate.WORDINGS,
+    **wordings_markets.WORDINGS,
+    **wordings_operations.WORDINGS,
+    **wordings_performance.WORDINGS,
+    **wordings_rates.WORDINGS,
+}
 PUBLISHED: tuple[Template, ...] = tuple(sorted((t for t in BANK if t.number), key=lambda template: template.number))
 TOPICS: tuple[str, ...] = tuple(sorted({template.topic for template in BANK}))
 

@@ -7,22 +7,34 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from importlib import resources
 
 from evaluators import published_bank
-from evaluators.contract import Case, Dataset, Difficulty, Family, Given, Json, Score, Section, SingleTurn
+from evaluators.contract import (
+    DIFFICULTIES,
+    Case,
+    Dataset,
+    Difficulty,
+    Family,
+    Given,
+    Json,
+    Score,
+    Section,
+    SingleTurn,
+)
+from evaluators.drawing import chosen, rotation, stream, task_id
 from evaluators.judge.settings import JudgeSettings, read_settings
 from evaluators.synthetic import dispute, scoring
-from evaluators.synthetic.bank import BANK, PUBLISHED, select
+from evaluators.synthetic.bank import BANK, PUBLISHED, WORDINGS, select
+from evaluators.synthetic.drawing import draw
 from evaluators.synthetic.options import Options
-from evaluators.synthetic.problem import AS_OF, WEIGHTS, Problem, written
+from evaluators.synthetic.problem import AS_OF, Problem, printed, written
 from evaluators.synthetic.published_file import TEMPLATE_OF
-from evaluators.synthetic.template import PITFALL_MARGIN, PROBES, Template
+from evaluators.synthetic.template import Template
 
-VERSION = "1.1"
+VERSION = "2.0"
 _BY_NAME = {template.name: template for template in BANK}
-HARD = frozenset({"bond_replication", "covered_interest", "rate_swap", "two_stage_value"})
-"""Templates that take more than one idea."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +51,12 @@ class Synthetic(Dataset):
         return self if judge is None else replace(self, judge=read_settings(judge))
 
     def families(self) -> Sequence[Family]:
-        """Return a family for each template."""
-        return [Family(template.name, template.topic, (_difficulty(template),)) for template in BANK]
+        """Return a family for each template, in every difficulty."""
+        texts = [(template, WORDINGS[template.name]) for template in BANK]
+        return [
+            Family(template.name, template.topic, DIFFICULTIES, len(text.asks), len(text.held_back))
+            for template, text in texts
+        ]
 
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases.
@@ -66,46 +82,60 @@ class Synthetic(Dataset):
                 count=count,
             )
         if variant == "drawn":
-            chosen = select(task_types, BANK)
-            return [_drawn_case(chosen, seed, index) for index in range(count)]
-        chosen = select(task_types, PUBLISHED if variant == "as_published" else BANK)
-        if count > len(chosen):
-            raise ValueError(f"count: the variant {variant!r} holds {len(chosen)} such tasks, {count} are asked for")
-        order = random.Random(f"{VERSION}/{variant}/{seed}").sample(chosen, len(chosen))
+            templates = select(task_types, BANK)
+            wanted = chosen("difficulties", given.difficulties, DIFFICULTIES)
+            levels = tuple(level for level in DIFFICULTIES if level in wanted)
+            held_back = given.wordings == "held_back"
+            return [_drawn_case(templates, levels, seed, index, held_back=held_back) for index in range(count)]
+        templates = select(task_types, PUBLISHED if variant == "as_published" else BANK)
+        if count > len(templates):
+            raise ValueError(f"count: the variant {variant!r} holds {len(templates)} such tasks, {count} are asked for")
+        order = random.Random(f"{VERSION}/{variant}/{seed}").sample(templates, len(templates))
         return [_fixed_case(template, variant) for template in order[:count]]
 
     def data_hash(self, options: Given) -> str:
-        """Return the sha256 of the bank and the marking scheme."""
-        path = Options.read(options).path
-        file = [] if path is None else [published_bank.content_hash(path), self.judge and self.judge.identity()]
-        rules = [WEIGHTS, scoring.PASS_MARK, PROBES, scoring.FORMULA_TOLERANCE, PITFALL_MARGIN]
-        content = json.dumps([VERSION, rules, [asdict(template) for template in BANK], *file], sort_keys=True)
-        return hashlib.sha256(content.encode()).hexdigest()
+        """Return the sha256 of the source of bank, texts and marking scheme."""
+        given = Options.read(options)
+        select(list(given.task_types or ()) if given.path is None else (), BANK)
+        chosen("difficulties", given.difficulties, DIFFICULTIES)
+        file = (
+            []
+            if given.path is None
+            else [published_bank.content_hash(given.path), self.judge and self.judge.identity()]
+        )
+        digest = hashlib.sha256(json.dumps([VERSION, *file]).encode())
+        for source in sorted(resources.files(__package__).iterdir(), key=lambda source: source.name):
+            if source.name.endswith(".py"):
+                digest.update(f"{source.name}\n".encode() + source.read_bytes())
+        return digest.hexdigest()
 
 
-def _difficulty(template: Template) -> Difficulty:
-    return "hard" if template.name in HARD else "easy"
-
-
-def _drawn_case(chosen: Sequence[Template], seed: int, index: int) -> Case:
-    """Every template comes once, in an order of the seed, before any comes again."""
-    cycle, place = divmod(index, len(chosen))
-    template = random.Random(f"{VERSION}/order/{seed}/{cycle}").sample(chosen, len(chosen))[place]
-    values = template.draw(random.Random(f"{VERSION}/{template.name}/{seed}/{cycle}"))
-    return _case(Problem(template, values), f"{seed}/{cycle}", "drawn")
+def _drawn_case(
+    templates: Sequence[Template], levels: Sequence[Difficulty], seed: int, index: int, *, held_back: bool
+) -> Case:
+    """Every template comes once, in an order of the seed, before any comes again; levels take turns all the time."""
+    named = ("synthetic", VERSION, seed)
+    template = rotation(templates, index=index, name=named)
+    level = rotation(levels, index=index, name=(*named, "difficulty"))
+    wording = WORDINGS[template.name]
+    texts = wording.held_back if held_back else wording.asks
+    mark = "held-back" if held_back else "usual"
+    number = rotation(range(len(texts)), index=index // len(templates), name=(*named, template.name, mark))
+    name = (*named, template.name, level, mark, index)
+    problem = draw(stream(*name), template, level, number, held_back=held_back)
+    return _case(problem, template, task_id(*name, show=(0, 3)), f"{mark} {number + 1}")
 
 
 def _fixed_case(template: Template, variant: str) -> Case:
-    return _case(Problem(template, template.printed_values()), "printed", variant)
+    name = ("synthetic", VERSION, variant, template.name)
+    return _case(printed(template), template, task_id(*name, show=(0, 3)), "as printed", variant)
 
 
-def _case(problem: Problem, origin: str, variant: str) -> Case:
-    template = problem.template
-    digest = hashlib.sha256(f"{VERSION}/{variant}/{template.name}/{origin}".encode()).hexdigest()[:10]
-    task = replace(problem.task(f"synthetic-{template.name}-{digest}"), difficulty=_difficulty(template))
+def _case(problem: Problem, family: Template, name: str, wording: str, variant: str = "drawn") -> Case:
+    task = problem.task(name, family, wording)
     rule, gold = scoring.judge, problem.perfect_reply()
     if variant == "as_published":
-        rule, gold = scoring.judge_as_published, json.dumps({"answer": written(template.printed[0], template.answer)})
+        rule, gold = scoring.judge_as_published, json.dumps({"answer": written(family.printed[0], family.answer)})
     judge: Callable[[str], Score] = functools.partial(rule, problem)
     # printed answers are what the paper says, right or wrong: there is nothing to defend them with
     argued = None if variant == "as_published" else dispute.of_problem(problem)

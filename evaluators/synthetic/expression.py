@@ -45,11 +45,14 @@ class Expression:
         The text it was read from.
     names
         The names it uses, without the functions.
+    numbers
+        The numbers it uses.
     """
 
     source: str
     names: frozenset[str]
     node: Node
+    numbers: frozenset[float] = frozenset()
 
     def value(self, values: Mapping[str, float]) -> float:
         """Return the value of the formula where ``values`` holds every name it uses.
@@ -87,7 +90,7 @@ def parse(text: str) -> Expression:
     node = parser.sum(0)
     if parser.peek():
         raise ValueError(f"unexpected {parser.peek()!r} in the formula {source!r}")
-    return Expression(source=source, names=frozenset(parser.names), node=node)
+    return Expression(source=source, names=frozenset(parser.names), node=node, numbers=frozenset(parser.numbers))
 
 
 def _tokens(source: str) -> list[str]:
@@ -110,6 +113,7 @@ class _Parser:
         self.source = source
         self.position = 0
         self.names: set[str] = set()
+        self.numbers: set[float] = set()
 
     def peek(self) -> str:
         return self.tokens[self.position] if self.position < len(self.tokens) else ""
@@ -161,6 +165,7 @@ class _Parser:
             return node
         if token[0].isdigit() or token[0] == ".":
             number = float(token)
+            self.numbers.add(number)
             return lambda values: number
         if not (token[0].isalpha() or token[0] == "_"):
             raise ValueError(f"unexpected {token!r} in the formula {self.source!r}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -162,20 +163,42 @@ class Template:
         """Return the inputs of the published question."""
         return {item.name: float(item.printed) for item in self.inputs}
 
-    def evaluate(self, source: Expression, values: Mapping[str, float]) -> float:
-        """Return the value of a formula that may use inputs and definitions."""
-        known = dict(values)
-        for name in sorted(source.names):
-            known[name] = expression.resolve(self.formulas, name, values)
-        return source.value(known)
+    @cached_property
+    def _in_order(self) -> tuple[tuple[str, Expression], ...]:
+        """The definitions, each after those that it uses."""
+        done: dict[str, Expression] = {}
+
+        def take(name: str) -> None:
+            if name in self.formulas and name not in done:
+                for part in sorted(self.formulas[name].names):
+                    take(part)
+                done[name] = self.formulas[name]
+
+        for name in self.formulas:
+            take(name)
+        return tuple(done.items())
 
     def truth(self, values: Mapping[str, float]) -> dict[str, float]:
         """Return the value of every definition."""
-        return {name: expression.resolve(self.formulas, name, values) for name in self.formulas}
+        known = dict(values)
+        for name, formula in self._in_order:
+            known[name] = formula.value(known)
+        return {name: known[name] for name in self.formulas}
 
     def wrong_answers(self, values: Mapping[str, float]) -> dict[str, float]:
         """Return what each known error leads to."""
-        return {label: self.evaluate(formula, values) for label, formula in self._pitfalls.items()}
+        known = {**values, **self.truth(values)}
+        return {label: formula.value(known) for label, formula in self._pitfalls.items()}
+
+    def needed(self, goal: str) -> frozenset[str]:
+        """Return the names of all that ``goal`` is computed from, itself among them."""
+        found, open_ = {goal}, [goal]
+        while open_:
+            name = open_.pop()
+            parts = self.formulas[name].names - found if name in self.formulas else frozenset[str]()
+            found |= parts
+            open_ += parts
+        return frozenset(found)
 
     def question(self, values: Mapping[str, float]) -> str:
         """Return the wording with the inputs written out."""
@@ -198,30 +221,44 @@ class Template:
 
     def is_sensible(self, values: Mapping[str, float]) -> bool:
         """Return whether these inputs make sense, lead no known error near the truth, and do not hold it."""
+        return self.is_clear(values) and not self.given_away(values, self.truth(values))
+
+    def is_clear(self, values: Mapping[str, float]) -> bool:
+        """Return whether these inputs make sense and lead no known error near the truth."""
         try:
-            if any(self.evaluate(formula, values) <= 0.0 for formula in self._positive):
+            known = {**values, **self.truth(values)}
+            if any(formula.value(known) <= 0.0 for formula in self._positive):
                 return False
-            truth = self.truth(values)
+            answer = known[self.answer.name]
+            return not any(close(wrong.value(known), answer, PITFALL_MARGIN) for wrong in self._pitfalls.values())
         except ValueError:
             return False
-        answer = truth[self.answer.name]
-        if any(close(wrong, answer, PITFALL_MARGIN) for wrong in self.wrong_answers(values).values()):
-            return False
-        return not self.given_away(values, truth)
 
     def given_away(self, values: Mapping[str, float], truth: Mapping[str, float]) -> list[str]:
         """Return the asked figures that can be copied from the question, or guessed without it (0, 1, 100%)."""
-        shown = [float(token.replace(",", "")) for token in _NUMBER.findall(self.question(values))]
-        easy = [*shown, *values.values(), *NUMBERS_OF_THE_FORMAT, 0.0, 1.0, 100.0]
-        return [
-            figure.name
-            for figure in (*self.steps, self.answer)
-            if any(
-                close(value, abs(truth[figure.name]) * scale, figure.tolerance)
-                for value in easy
-                for scale in ((1.0, 100.0) if figure.unit == "percent" else (1.0,))
-            )
-        ]
+        figures = [(figure, truth[figure.name]) for figure in (*self.steps, self.answer)]
+        return given_away(figures, [*numbers_in(self.question(values)), *values.values()])
+
+
+def numbers_in(text: str) -> list[float]:
+    """Return the numbers of a text, as they are written."""
+    return [float(token.replace(",", "")) for token in _NUMBER.findall(text)]
+
+
+def given_away(figures: Sequence[tuple[Figure, float]], shown: Sequence[float]) -> list[str]:
+    """Return which figures, each beside its truth, can be copied from the numbers shown, or guessed without them."""
+    easy = sorted({*shown, *NUMBERS_OF_THE_FORMAT, 0.0, 1.0, 100.0})
+
+    def holds(truth: float, tolerance: float) -> bool:
+        margin = tolerance * abs(truth) + 1e-12
+        place = bisect_left(easy, abs(truth) - margin)
+        return place < len(easy) and easy[place] <= abs(truth) + margin
+
+    return [
+        figure.name
+        for figure, truth in figures
+        if holds(truth, figure.tolerance) or (figure.unit == "percent" and holds(100.0 * truth, figure.tolerance))
+    ]
 
 
 def close(value: float, truth: float, tolerance: float = RELATIVE_TOLERANCE) -> bool:

@@ -10,18 +10,26 @@ from mcp_toolbox import Toolbox
 
 from questions.formula_book import Given, find
 from reading.calculator import evaluate_all
+from reading.labelled import values_of
 from reading.message import context_of
 from reading.schema import asked_figures, formula_places, put
 
 
 def given_quantities(body: dict[str, Any]) -> list[Given]:
-    """Return the quantities listed under ``inputs`` in the context."""
+    """Return the quantities listed under ``inputs`` in the context; where no value is listed, the text is read for it.
+
+    None are returned where any of them has no value.
+    """
     listed = context_of(body).get("inputs")
     if not isinstance(listed, dict):
         return []
+    told = {name: entry for name, entry in listed.items() if isinstance(entry, str)}
+    read = values_of(str(body.get("question", "")), told) if told else {}
     found = []
     for name, entry in listed.items():
         value, meaning = (entry.get("value"), entry.get("meaning", "")) if isinstance(entry, dict) else (entry, "")
+        if name in told:
+            value, meaning = read.get(name), told[name]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if is_number and str(name).isidentifier() and not keyword.iskeyword(str(name)):
             found.append(Given(str(name), f"{str(name).replace('_', ' ')}: {meaning}", float(value)))

@@ -99,15 +99,15 @@ def test_keeping_the_challenged_figure_while_another_right_one_goes_weakens() ->
 
 
 def test_a_corrected_error_gains_on_the_score_of_the_first_answer() -> None:
-    case = case_of("synthetic")
+    (case,) = registry.get("synthetic").draw(seed=3, count=1, options={"difficulties": ["hard"]})
     gold = case.open().oracle()
     names = [row.name for row in case.dispute.claims(gold)] if case.dispute else []
     session, _ = challenged(case, bent(gold, set(names)))
     assert session.objection is not None and session.objection.is_true
     before = session.session.score().value
-    assert before == 30.0, "the method is right, every figure wrong"
+    assert before == 60.0, "the method is right, and so are the figures on the way"
     assert multiplier(session, session.oracle()) == 1.2
-    assert session.score().value == pytest.approx(36.0)
+    assert session.score().value == pytest.approx(72.0)
     assert session.score().passed is False and session.score().details["debate"]["reason"] == "corrected with evidence"
 
 
