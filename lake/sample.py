@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
 from importlib import metadata, resources
 
 from lake import fundamentals, prices, rates, simulated
 from lake.fundamentals import Companies, EmbeddedCompanies
-from lake.layers import Layered
+from lake.layers import Layered, LayeredCompanies, LayeredTexts
 from lake.point_in_time import Source, UnknownKey
 from lake.records import (
     Actions,
@@ -28,7 +28,10 @@ from lake.records import (
     Sections,
     StatementLines,
 )
-from lake.tables import LISTED, RecordT, Table
+from lake.simulated_filers import outlook, statements, texts
+from lake.simulated_filers.directory import SimulatedCompanies
+from lake.simulated_filers.source import Generated, GeneratedFacts, GeneratedSections
+from lake.tables import LISTED, RecordT, Searchable, Table
 
 DATA_FILES = (
     "embedded/fundamentals.csv",
@@ -73,7 +76,7 @@ class Lake:
     rates
         Rate series by name.
     companies
-        The filers whose figures ``facts`` holds.
+        The filers whose figures ``facts`` holds, simulated ones (``SIMF-...``) last.
     filings, sections
         The filings of a ticker, and their texts.
     actions, earnings, estimates, statements, news
@@ -90,7 +93,7 @@ class Lake:
     rates: Source[Observations]
     companies: Companies = field(default_factory=EmbeddedCompanies)
     filings: Source[FilingIndex] = field(default_factory=lambda: _none(FilingIndex, _FILINGS))
-    sections: Table[Sections] = field(default_factory=lambda: _none(Sections, _FILINGS))
+    sections: Searchable[Sections] = field(default_factory=lambda: _none(Sections, _FILINGS))
     actions: Source[Actions] = field(default_factory=lambda: _none(Actions, _EQUITIES))
     earnings: Source[Earnings] = field(default_factory=lambda: _none(Earnings, _EQUITIES))
     estimates: Source[Estimates] = field(default_factory=lambda: _none(Estimates, _EQUITIES))
@@ -128,16 +131,34 @@ class Lake:
 @cache
 def embedded() -> Lake:
     """Return the sample that ships with the project. It needs no network; tables are read when first asked for."""
-    return Lake(fundamentals.embedded(), prices.embedded(), simulated.simulated(), rates.embedded())
+    lake = Lake(fundamentals.embedded(), prices.embedded(), simulated.simulated(), rates.embedded())
+    return with_simulated_filers(lake)
+
+
+def with_simulated_filers(lake: Lake) -> Lake:
+    """Return a lake with the simulated filers behind what it has."""
+    return replace(
+        lake,
+        facts=Layered(lake.facts, GeneratedFacts(statements.facts)),
+        companies=LayeredCompanies(lake.companies, SimulatedCompanies()),
+        filings=Layered(lake.filings, Generated(statements.filings), hint=_FILINGS),
+        sections=LayeredTexts(lake.sections, GeneratedSections(texts.sections)),
+        actions=Layered(lake.actions, Generated(outlook.actions), hint=_EQUITIES),
+        earnings=Layered(lake.earnings, Generated(outlook.earnings), hint=_EQUITIES),
+        estimates=Layered(lake.estimates, Generated(outlook.estimates), hint=_EQUITIES),
+    )
 
 
 @cache
 def data_hash() -> str:
-    """Return the sha256 over :data:`DATA_FILES` and the version of the price package."""
+    """Return the sha256 over :data:`DATA_FILES`, the simulated filers and the version of the price package."""
     digest = hashlib.sha256()
     folder = resources.files("lake")
     for name in DATA_FILES:
         content = folder.joinpath(name).read_bytes()
         digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
+    for file in sorted(folder.joinpath("simulated_filers").iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".py"):
+            digest.update(f"{file.name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
     digest.update(f"bokeh_sampledata {metadata.version('bokeh-sampledata')}\n".encode())
     return digest.hexdigest()

@@ -16,11 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from urllib.parse import quote
 
 from lake import whole_file
-from lake.point_in_time import ProviderUnavailable, UnknownKey, known_rows
+from lake.point_in_time import ProviderUnavailable, RecordT_co, Source, UnknownKey, known_rows
 from lake.records import Columns
 
 if TYPE_CHECKING:
@@ -34,6 +34,33 @@ KEPT = 64
 LISTED = 20
 _NAME = re.compile(r"[A-Z0-9][A-Z0-9.^=/:_-]{0,23}|\^[A-Z0-9.-]{1,20}", re.ASCII)
 """What may be asked of a provider: agents write anything."""
+
+
+class Searchable(Source[RecordT_co], Protocol[RecordT_co]):
+    """A source whose rows can be chosen by SQL conditions: for long texts."""
+
+    def select(
+        self,
+        where: str,
+        values: Sequence[Any] = (),
+        *,
+        key: str | None = None,
+        as_of: date,
+        order: str = "known_on",
+        last: int | None = None,
+    ) -> RecordT_co:
+        """Return the rows known on ``as_of`` that meet a condition, as :meth:`Table.select` does."""
+        ...
+
+    def distinct(
+        self, column: str, where: str = "true", values: Sequence[Any] = (), *, key: str, as_of: date
+    ) -> list[Any]:
+        """Return the different values of a column, as :meth:`Table.distinct` does."""
+        ...
+
+    def unknown(self, key: str, as_of: date) -> UnknownKey:
+        """Return the error for a key of which nothing was known."""
+        ...
 
 
 class Table(Generic[RecordT]):
@@ -167,10 +194,8 @@ class Table(Generic[RecordT]):
         files = self._files(key, as_of)
         if not files:
             return self.record.of([])
-        newest = ", ".join(f"{column} DESC" for column in order.split(", "))
-        rows = f"(SELECT * FROM read_parquet(?) WHERE known_on <= ? AND ({where}) ORDER BY {newest} LIMIT ?)"
-        found = _read(self.record, f"{rows} ORDER BY {order}", [files, as_of, *values, 2**62 if last is None else last])
-        return known_rows(found, as_of=as_of)
+        rows, limit = _chosen("read_parquet(?)", f"known_on <= ? AND ({where})", order, last)
+        return known_rows(_read(self.record, rows, [files, as_of, *values, limit]), as_of=as_of)
 
     def distinct(
         self, column: str, where: str = "true", values: Sequence[Any] = (), *, key: str, as_of: date
@@ -178,8 +203,7 @@ class Table(Generic[RecordT]):
         """Return the different values of one column in the rows of ``key`` that were known, the oldest first."""
         if not (files := self._files(key, as_of)):
             return []
-        condition = f"WHERE known_on <= ? AND ({where}) GROUP BY 1 ORDER BY min(known_on), 1"
-        query = f"SELECT {column} FROM read_parquet(?) {condition}"
+        query = _different(column, "read_parquet(?)", f"known_on <= ? AND ({where})")
         return [row[0] for row in _engine().cursor().execute(query, [files, as_of, *values]).fetchall()]
 
     def across(self, where: str, values: Sequence[Any] = (), *, as_of: date) -> dict[str, RecordT]:
@@ -276,6 +300,38 @@ class Table(Generic[RecordT]):
         return path
 
 
+def _chosen(relation: str, where: str, order: str, last: int | None) -> tuple[str, int]:
+    """Return the rows that meet a condition, the last of an order, as SQL; and how many they may be."""
+    newest = ", ".join(f"{column} DESC" for column in order.split(", "))
+    rows = f"(SELECT * FROM {relation} WHERE {where} ORDER BY {newest} LIMIT ?) ORDER BY {order}"
+    return rows, 2**62 if last is None else last
+
+
+def _different(column: str, relation: str, where: str) -> str:
+    return f"SELECT {column} FROM {relation} WHERE {where} GROUP BY 1 ORDER BY min(known_on), 1"
+
+
+def select_in(
+    rows: RecordT, where: str, values: Sequence[Any] = (), *, order: str = "known_on", last: int | None = None
+) -> RecordT:
+    """Return those of some rows in memory that meet an SQL condition, as :meth:`Table.select` does of files."""
+    found, limit = _chosen("memory_rows", where, order, last)
+    columns = ", ".join(f'"{name}"' for name in _types(type(rows)))
+    table = _over(rows).sql(f"SELECT {columns} FROM {found}", params=[*values, limit]).to_arrow_table()
+    return type(rows)(**{name: tuple(table[name].to_pylist()) for name in _types(type(rows))})
+
+
+def distinct_in(rows: Columns, column: str, where: str = "true", values: Sequence[Any] = ()) -> list[Any]:
+    """Return the different values of a column of rows in memory, as :meth:`Table.distinct` does of files."""
+    query = _different(column, "memory_rows", where)
+    return [row[0] for row in _over(rows).execute(query, list(values)).fetchall()]
+
+
+def _over(rows: Columns) -> duckdb.DuckDBPyConnection:
+    """Return a cursor that knows the rows as ``memory_rows``: its name is its own."""
+    return _engine().cursor().register("memory_rows", _arrow(rows))
+
+
 def _stamp(path: Path) -> tuple[int, int, int]:
     try:
         status = path.stat()
@@ -323,8 +379,13 @@ def _parquet(rows: Columns) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    types = _types(type(rows))
-    columns = {name: pa.array(column, _arrow_type(types[name])) for name, column in rows.columns()}
     sink = pa.BufferOutputStream()
-    pq.write_table(pa.table(columns), sink, compression="zstd", row_group_size=4096)
+    pq.write_table(_arrow(rows), sink, compression="zstd", row_group_size=4096)
     return bytes(sink.getvalue().to_pybytes())
+
+
+def _arrow(rows: Columns) -> pa.Table:
+    import pyarrow as pa
+
+    types = _types(type(rows))
+    return pa.table({name: pa.array(column, _arrow_type(types[name])) for name, column in rows.columns()})

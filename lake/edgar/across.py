@@ -10,6 +10,7 @@ from lake.fundamentals import Version
 from lake.layers import Layered
 from lake.point_in_time import Source
 from lake.records import Facts
+from lake.simulated_filers.source import GeneratedFacts
 from lake.tables import Table
 
 
@@ -40,18 +41,24 @@ def figure(
 
 def _facts(source: Source[Facts], item: str, fiscal_year: int, as_of: date) -> dict[str, Facts]:
     if isinstance(source, Layered):
-        layers = [_facts(layer, item, fiscal_year, as_of) for layer in source.sources]
-        # a company is served by the first source that knew anything of it, as everywhere
-        return {
-            ticker: facts
-            for number, layer in enumerate(layers)
-            for ticker, facts in layer.items()
-            if not any(ticker in before.keys(as_of=as_of) for before in source.sources[:number])
-        }
+        found: dict[str, Facts] = {}
+        served: set[str] = set()
+        for layer in source.sources:
+            # a company is served by the first source that knew anything of it, as everywhere
+            rows = _facts(layer, item, fiscal_year, as_of)
+            found |= {ticker: facts for ticker, facts in rows.items() if ticker not in served}
+            served.update(layer.keys(as_of=as_of))
+        return found
     if isinstance(source, Table):
-        try:
-            tags = fundamentals.concepts_of(item)
-        except ValueError:
-            tags = (item,)
-        return source.across("list_contains(?, concept) AND fiscal_year = ?", [list(tags), fiscal_year], as_of=as_of)
+        condition = "list_contains(?, concept) AND fiscal_year = ?"
+        return source.across(condition, [list(_tags(item)), fiscal_year], as_of=as_of)
+    if isinstance(source, GeneratedFacts):
+        return source.across(_tags(item), fiscal_year, as_of=as_of)
     return {ticker: source.known(ticker, as_of=as_of) for ticker in source.keys(as_of=as_of)}
+
+
+def _tags(item: str) -> tuple[str, ...]:
+    try:
+        return fundamentals.concepts_of(item)
+    except ValueError:
+        return (item,)

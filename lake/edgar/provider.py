@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lake.fundamentals import Company
-from lake.layers import Layered, LayeredCompanies
+from lake.layers import Layered, LayeredCompanies, LayeredTexts
 from lake.point_in_time import ProviderUnavailable
 from lake.records import Facts, FilingIndex, Sections
 from lake.sample import Lake
@@ -79,8 +79,8 @@ def into(lake: Lake, settings: LakeSettings) -> Lake:
         lake,
         facts=Layered(held.facts, lake.facts, hint=HINT),
         companies=LayeredCompanies(PulledCompanies(folder, fetch), lake.companies),
-        filings=held.filings,
-        sections=held.sections,
+        filings=Layered(held.filings, lake.filings, hint=HINT),
+        sections=LayeredTexts(held.sections, lake.sections),
     )
 
 

@@ -58,8 +58,8 @@ def into(lake: Lake, settings: LakeSettings) -> Lake:
             lake,
             bars=Layered(held.bars, lake.bars, hint=HINT),
             actions=Layered(held.actions, lake.actions, hint=HINT),
-            earnings=held.earnings,
-            estimates=held.estimates,
+            earnings=Layered(held.earnings, lake.earnings, hint=HINT),
+            estimates=Layered(held.estimates, lake.estimates, hint=HINT),
             statements=held.statements,
             news=held.news,
         )

@@ -168,7 +168,9 @@ class DocumentTools:
     def search_filings(
         self,
         query: Annotated[str, Field(description="Words that stand in this order, in any case; 3 to 200 characters")],
-        ticker: Annotated[str | None, Field(description="Only this company; default: all that are here")] = None,
+        ticker: Annotated[
+            str | None, Field(description="Only this company; default: all that were pulled, without simulated filers")
+        ] = None,
         form: Annotated[Literal["10-K", "10-Q", "8-K", "all"], Field(description="Form type")] = "all",
         limit: Annotated[int, Field(description="Number of sections", ge=1, le=50)] = 10,
     ) -> Found:
