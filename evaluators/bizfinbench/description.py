@@ -17,6 +17,8 @@ from evaluators.contract import Difficulty
 COUNTS: dict[Difficulty, int] = {"easy": 6, "hard": 8, "expert": 10}
 ITEMS = ("revenue", "operating_cost", "operating_profit", "net_profit", "assets")
 YEARS = 3
+LEAST_OF_A_KIND = 2
+"""Wrong sentences, and right ones: a single one is found by naming any number."""
 CLEARLY = 1.15
 """A wrong figure is off by this factor at least, a wrong order by so much between the two."""
 
@@ -134,6 +136,6 @@ def draw(
         data=shown + note, sentences=numbered([sentence for sentence, _ in sentences])
     )
     gold = frozenset(number for number, (_, wrong) in enumerate(sentences, start=1) if wrong)
-    if not gold:
+    if not LEAST_OF_A_KIND <= len(gold) <= len(sentences) - LEAST_OF_A_KIND:
         return draw(rng, language, difficulty, text, kind)
     return Item("accounts", question, ExpectedSet(gold), 100.0 / (2 ** len(sentences) - 1))
