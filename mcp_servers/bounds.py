@@ -1,4 +1,7 @@
-"""How far a number may go before it is taken for one in another unit: percent for a decimal, days for years."""
+"""How far a number may go before it is taken for one in another unit, or for none that anybody means."""
+
+MAX_PRICE, MAX_UNITS, MAX_AMOUNT = 1e9, 1e12, 1e15
+"""USD a share, shares or contracts, and USD: beyond them sums and squares leave the range of numbers."""
 
 MAX_YEARS = 5.0
 """Time to expiry: above it 7 or 30 would be days."""

@@ -66,9 +66,7 @@ class Readable:
     @classmethod
     def from_json(cls, fields: dict[str, list[str] | list[list[str]]]) -> Readable:
         """Return the record that :meth:`to_json` described."""
-        trees, hidden, devices = (
-            tuple(str(path) for path in fields[name]) for name in ("trees", "hidden", "devices")
-        )
+        trees, hidden, devices = (tuple(str(path) for path in fields[name]) for name in ("trees", "hidden", "devices"))
         packages, links = (tuple((row[0], row[1]) for row in fields[name]) for name in ("packages", "links"))
         return cls(trees=trees, hidden=hidden, packages=packages, devices=devices, links=links)
 

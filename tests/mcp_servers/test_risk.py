@@ -21,6 +21,23 @@ CALL = {"option_type": "call", "quantity": 2, "spot": 100, "strike": 105, "time_
 STOCK = {"option_type": "stock", "quantity": -50, "spot": 100}
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "field"),
+    [
+        ("calculate_var", {"returns": RETURNS, "portfolio_value": 1e308}, "portfolio_value"),
+        ("calculate_portfolio_greeks", {"positions": [STOCK | {"quantity": -1e300}]}, "positions.0.quantity"),
+        ("calculate_portfolio_greeks", {"positions": [STOCK | {"spot": 1e300}]}, "positions.0.spot"),
+        ("calculate_portfolio_greeks", {"positions": [CALL | {"strike": 1e300}]}, "positions.0.strike"),
+    ],
+)
+def test_a_number_beyond_all_money_is_refused_by_name(
+    ask: Ask, tool: str, arguments: dict[str, Any], field: str
+) -> None:
+    text = ask(SERVER, tool, **arguments)
+    assert isinstance(text, str) and field in text.replace("[", ".").replace("]", ""), text
+    assert "than or equal to" in text, text
+
+
 def test_portfolio_greeks_are_sums_over_contracts_of_100_shares(ask: Ask) -> None:
     one = ask(
         options.build_server(), "calculate_option_price", rate=0.04, **{k: CALL[k] for k in CALL if k != "quantity"}
