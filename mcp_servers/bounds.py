@@ -9,5 +9,8 @@ MAX_YEARS = 5.0
 MAX_VOLATILITY = 5.0
 """Per year, as a decimal: above it 16 or 25 would be per cent."""
 
+MIN_VOLATILITY = 1e-4
+"""Per year: where something is divided by its square."""
+
 MIN_RATE, MAX_RATE = -0.2, 0.5
 """Per year, as a decimal: outside of it 1 or 5 would be per cent."""
