@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from mcp_servers import caller
-from mcp_servers.bounds import MAX_VOLATILITY
+from mcp_servers.bounds import MAX_AMOUNT, MAX_PRICE, MAX_VOLATILITY, MIN_VOLATILITY
 from mcp_servers.risk.terms import Confidence, Rate
 
 SCENARIOS = 100_000
@@ -34,9 +34,9 @@ def calculate_position_size(
             description="value_at_risk needs risk_budget, kelly expected_return, volatility_target target_volatility"
         ),
     ],
-    capital: Annotated[float, Field(description="USD", gt=0, allow_inf_nan=False)],
-    price: Annotated[float, Field(description="USD of one unit: a share, or 100 of them", gt=0, allow_inf_nan=False)],
-    volatility: Annotated[float, Field(description="Per year, decimal", gt=0, le=MAX_VOLATILITY)],
+    capital: Annotated[float, Field(description="USD", gt=0, le=MAX_AMOUNT)],
+    price: Annotated[float, Field(description="USD of one unit: a share, or 100 of them", gt=0, le=MAX_PRICE)],
+    volatility: Annotated[float, Field(description="Per year, decimal", ge=MIN_VOLATILITY, le=MAX_VOLATILITY)],
     risk_budget: Annotated[
         float | None, Field(description="Part of the capital that may be lost: 0.02 is 2%", gt=0, le=1)
     ] = None,

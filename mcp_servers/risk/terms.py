@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from mcp_servers.bounds import MAX_RATE, MAX_VOLATILITY, MAX_YEARS, MIN_RATE
+from mcp_servers.bounds import MAX_PRICE, MAX_RATE, MAX_UNITS, MAX_VOLATILITY, MAX_YEARS, MIN_RATE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,14 +45,14 @@ class Position(BaseModel):
     """A position in shares or in one option series."""
 
     option_type: Literal["call", "put", "stock"] = Field(description="call, put or stock")
-    quantity: float = Field(description="Contracts or shares; > 0 long, < 0 short", allow_inf_nan=False)
-    spot: float = Field(description="Price of the underlying, USD", gt=0, allow_inf_nan=False)
-    strike: float | None = Field(default=None, description="Options only, USD", gt=0, allow_inf_nan=False)
+    quantity: float = Field(description="Contracts or shares; > 0 long, < 0 short", ge=-MAX_UNITS, le=MAX_UNITS)
+    spot: float = Field(description="Price of the underlying, USD", gt=0, le=MAX_PRICE)
+    strike: float | None = Field(default=None, description="Options only, USD", gt=0, le=MAX_PRICE)
     time_to_expiry: float | None = Field(default=None, description="Options only, years", gt=0, le=MAX_YEARS)
     volatility: float | None = Field(
         default=None, description="Options only, per year, decimal", gt=0, le=MAX_VOLATILITY
     )
-    multiplier: float | None = Field(default=None, description="Shares a contract; 100 for options", gt=0)
+    multiplier: float | None = Field(default=None, description="Shares a contract; 100 for options", gt=0, le=MAX_PRICE)
     underlying: str = Field(default="", description="Name of the underlying; positions on one name share one spot")
 
 

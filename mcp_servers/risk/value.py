@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from mcp_servers import caller
-from mcp_servers.bounds import MAX_VOLATILITY
+from mcp_servers.bounds import MAX_AMOUNT, MAX_VOLATILITY
 from mcp_servers.risk.terms import (
     Confidence,
     Correlation,
@@ -95,7 +95,7 @@ def calculate_var(
         ),
     ] = "historical",
     portfolio_value: Annotated[
-        float, Field(description="USD; 1 gives the risk as a fraction", gt=0, allow_inf_nan=False)
+        float, Field(description="USD; 1 gives the risk as a fraction", gt=0, le=MAX_AMOUNT)
     ] = 1.0,
     horizon_periods: Annotated[
         int, Field(description="Periods ahead; > 1 needs another method than historical", ge=1, le=1000)

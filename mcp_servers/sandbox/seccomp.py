@@ -1,8 +1,9 @@
 """A system call allow-list as a classic BPF program, installed without any library.
 
-Four answers. *Allowed* calls run. Two that ask for a priority are told 0 and do not run. Calls that no numerical code makes and that only serve an attack end the process
-(``SIGSYS``, seen by the host as a policy violation). Everything else fails with ``EPERM``, so that a library which
-merely tries (``subprocess``, ``socket``) fails with a plain ``PermissionError``.
+Four answers. *Allowed* calls run. Calls that no numerical code makes and that only serve an attack end the process
+(``SIGSYS``, seen by the host as a policy violation). Two that ask for a priority are told 0 and do not run. Everything
+else fails with ``EPERM``, so that a library which merely tries (``subprocess``, ``socket``) fails with a plain
+``PermissionError``.
 
 The program looks at the architecture first: ``int 0x80`` and x32 reach the same kernel under other numbers.
 Source of the numbers: arch/x86/entry/syscalls/syscall_64.tbl; of the program format: Documentation/userspace-api/
@@ -55,7 +56,7 @@ _FATAL = {
 }  # fmt: skip
 
 _ANSWERED_ZERO = {"sched_getparam": 143, "sched_getscheduler": 145}
-"""The locks of XLA ask for the priority of a thread and print an error where that is refused: it is the default, unasked."""
+"""XLA's locks ask for the priority of a thread and print an error where that is refused: they are told the default."""
 
 _OPEN, _IOCTL, _SOCKETPAIR, _CLONE, _FCNTL, _TGKILL = 2, 16, 53, 56, 72, 234
 _OPENAT, _PRLIMIT64, _CLONE3 = 257, 302, 435

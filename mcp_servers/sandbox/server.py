@@ -140,7 +140,7 @@ def build_server(*, pool: Pool | None = None, handouts: Handouts | None = None) 
     async def execute_python(
         code: Code, data: Data = None, timeout_s: Timeout = 5.0, files: Files = None, session: SessionName = None
     ) -> Execution:
-        """Run Python code in a fresh process with numpy, scipy, pandas, statsmodels and pricing; return what came of it.
+        """Run Python code in a fresh process with numpy, scipy, pandas, statsmodels and pricing; return its result.
 
         Limits: 5 s of processor time, 512 MB of memory, 64 threads, 64 KiB of output, 1 MiB and 100,000 values of
         result. At most two calls of a task run at a time; others wait. `usage` is in seconds and bytes.

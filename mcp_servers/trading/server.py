@@ -12,6 +12,7 @@ from pydantic import Field
 from lake import sample
 from lake.sample import Lake
 from mcp_servers import caller, toolset
+from mcp_servers.bounds import MAX_PRICE
 from mcp_servers.handouts import Handouts
 from mcp_servers.toolset import Effect
 from mcp_servers.trading import answers, fills
@@ -45,13 +46,13 @@ AnyOrderId = Annotated[
         max_length=ID_LENGTH + len(":take_profit"),
     ),
 ]
-Price = Annotated[float, Field(description="USD a share or coin", gt=0, allow_inf_nan=False)]
+Price = Annotated[float, Field(description="USD a share or coin", gt=0, le=MAX_PRICE)]
 Quantity = Annotated[
     float,
     Field(description="Shares, whole option contracts of 100 shares, or coins", gt=0, le=1e9, allow_inf_nan=False),
 ]
 Expiration = Annotated[date, Field(description="Of an option: its last day, ISO")]
-Strike = Annotated[float, Field(description="Of an option: exercise price, USD", gt=0, allow_inf_nan=False)]
+Strike = Annotated[float, Field(description="Of an option: exercise price, USD", gt=0, le=MAX_PRICE)]
 Ticker = Annotated[
     str,
     Field(

@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from contextlib import nullcontext
 
 from engine.machine import jax_cache
+from mcp_servers.sandbox import tiers
+from mcp_servers.sandbox.pool import Pool
 from tests.canaries.play import play
 
 
@@ -17,10 +20,14 @@ def main() -> int:
     asked = parser.parse_args()
     jax_cache.enable()
     started = time.process_time()
-    tally = play(asked.calls, seed=asked.seed)
-    print(f"{'tool':32} {'answered':>10} {'refused':>10}")
+    found = tiers.selftest().tier
+    with nullcontext() if found is None else Pool(found) as pool:
+        tally = play(asked.calls, seed=asked.seed, pool=pool)
+    slower = tally.slower()
+    print(f"{'tool':32} {'answered':>10} {'refused':>10} {'slower with tomorrow':>22}")
     for tool in sorted(tally.answered | tally.refused):
-        print(f"{tool:32} {tally.answered[tool]:10,} {tally.refused[tool]:10,}")
+        share = f"{slower[tool][0]:.1%} ({slower[tool][1]:+.1f} sd)" if tool in slower else "-"
+        print(f"{tool:32} {tally.answered[tool]:10,} {tally.refused[tool]:10,} {share:>22}")
     print(f"{'all':32} {tally.answered.total():10,} {tally.refused.total():10,}")
     print(
         f"{len(tally.leaks)} leaks, {len(tally.different)} answers that tell of tomorrow, "

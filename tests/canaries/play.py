@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections import Counter
+import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -15,8 +16,9 @@ import anyio
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 
-from mcp_servers import caller, edgar, options, risk, trading, yfinance
+from mcp_servers import caller, edgar, options, risk, sandbox, trading, yfinance
 from mcp_servers.access import Grant
+from mcp_servers.sandbox.pool import Pool
 from tests.canaries.planted import AS_OF, DIGITS, NEWCOMER, planted
 
 CALLS_OF_A_TASK = 100
@@ -44,8 +46,22 @@ WORDS = {
     "section": ("I-2", "2", "1A", "*", "%"),
     "fiscal_period": ("FY", "Q1", "Q2", "TTM"),
 }
-COMPUTES = ("analyze_strategy", "calibrate_heston", "price_path_dependent_option")
-"""Tools of the options server that are asked less often, for each call takes long."""
+SELDOM = {
+    "calibrate_heston": 0.002,
+    "price_path_dependent_option": 0.1,
+    "execute_python": 0.05,
+    "analyze_volatility": 0.03,
+    "get_iv_surface": 0.04,
+    "calculate_implied_volatility": 0.1,
+    "search_filings": 0.25,
+    "get_filing": 0.25,
+    "get_filing_section": 0.25,
+    "list_tickers": 0.25,
+    "list_filings": 0.25,
+    "get_option_expirations": 0.5,
+    "get_options_chain": 0.5,
+}
+"""Tools of which a call takes long: their share of the calls that the others get."""
 OTHERS = ("", "a", "x" * 5000, "\0", "é\u202e", "null", "NaN", "1e999", "777", "__class__")
 NUMBERS = (0, 1, -1, 2, 7, 0.05, 0.2, 100, 2019, 2020, 2021, 9999, 10**9, 10**30, -(10**9), 1e308, 1e-320)
 JUNK = (None, True, False, [], {}, [[]], "9" * 400, float("inf"), float("nan"))
@@ -65,6 +81,10 @@ class Tally:
         Tool and arguments of each answer that held a planted record, or a day after the simulation date.
     different
         Tool, arguments, and both texts, where a lake without the planted records answers otherwise.
+    seconds
+        Processor times of each call on the lake with and on the one without them.
+    asked
+        Number of calls.
     unclear
         Tool, arguments and text of each error that is no single line saying what was wrong.
     """
@@ -74,6 +94,20 @@ class Tally:
     leaks: list[tuple[str, str]] = field(default_factory=list)
     unclear: list[tuple[str, str, str]] = field(default_factory=list)
     different: list[tuple[str, str, str, str]] = field(default_factory=list)
+    seconds: defaultdict[str, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
+    asked: int = 0
+
+    def slower(self) -> dict[str, tuple[float, float]]:
+        """Return by tool the share of calls that took longer with the planted records, and its distance from a half.
+
+        The distance is in standard deviations of a fair coin: what is cached because of tomorrow would show in it.
+        """
+        found = {}
+        for tool, pairs in self.seconds.items():
+            longer, different = sum(one > other for one, other in pairs), sum(one != other for one, other in pairs)
+            if different:
+                found[tool] = longer / different, (2 * longer - different) / different**0.5
+        return found
 
 
 def odd_date(rng: random.Random, around: date) -> Any:
@@ -187,58 +221,90 @@ def _judge(tally: Tally, module: Any, tool: str, arguments: dict[str, Any], text
         tally.leaks.append((tool, json.dumps(arguments)[:300]))
 
 
-async def _compare(tally: Tally, servers: Sequence[MCPServer], tool: str, arguments: dict[str, Any]) -> None:
-    """Ask a lake with and one without records of tomorrow the same; values, errors and counts have to be equal."""
-    texts = []
-    for server in servers:
-        try:
-            texts.append(json.dumps((await server.call_tool(tool, arguments)).structured_content))
-        except ToolError as error:
-            texts.append(str(error))
-    if texts[0] != texts[1]:
-        tally.different.append((tool, json.dumps(arguments)[:300], texts[0][:300], texts[1][:300]))
-
-
-async def _ask(tally: Tally, module: Any, server: MCPServer, tool: str, arguments: dict[str, Any], as_of: date) -> None:
+async def _timed(server: MCPServer, tool: str, arguments: dict[str, Any]) -> tuple[str | Exception, float]:
+    """Return the answer as text, or the error, and the processor time that it took."""
+    started = time.thread_time()
     try:
-        result = await server.call_tool(tool, arguments)
+        answer: str | Exception = json.dumps((await server.call_tool(tool, arguments)).structured_content)
     except Exception as error:
-        tally.refused[tool] += 1
-        text = str(error)
-        clear = isinstance(error, ToolError) and not isinstance(error, UnexpectedToolError)
-        if not clear or not text.strip():
-            tally.unclear.append((tool, json.dumps(arguments)[:300], f"{type(error).__name__}: {text}"[:300]))
-        if is_planted(text) or (NEWCOMER in text and NEWCOMER not in json.dumps(arguments)):
-            tally.leaks.append((tool, json.dumps(arguments)[:300]))
+        answer = error
+    return answer, time.thread_time() - started
+
+
+def _note(
+    tally: Tally, module: Any, tool: str, arguments: dict[str, Any], answer: str | Exception, as_of: date
+) -> None:
+    if isinstance(answer, str):
+        tally.answered[tool] += 1
+        _judge(tally, module, tool, arguments, answer, as_of)
         return
-    tally.answered[tool] += 1
-    _judge(tally, module, tool, arguments, json.dumps(result.structured_content), as_of)
+    tally.refused[tool] += 1
+    text = str(answer)
+    clear = isinstance(answer, ToolError) and not isinstance(answer, UnexpectedToolError)
+    if not clear or not text.strip():
+        tally.unclear.append((tool, json.dumps(arguments)[:300], f"{type(answer).__name__}: {text}"[:300]))
+    if is_planted(text) or (NEWCOMER in text and NEWCOMER not in json.dumps(arguments)):
+        tally.leaks.append((tool, json.dumps(arguments)[:300]))
 
 
-async def _play(calls: int, seed: int, as_of: date) -> Tally:
+async def _ask(
+    tally: Tally, module: Any, server: MCPServer, clean: MCPServer | None, tool: str, arguments: dict[str, Any]
+) -> None:
+    """Ask a lake with and, where there is one, a lake without records of tomorrow the same.
+
+    Values, errors and counts have to be equal. Which is asked first alternates, so that their times can be compared.
+    """
+    both = [server] if clean is None else [server, clean]
+    first = tally.asked % 2 if clean is not None else 0
+    tally.asked += 1
+    found = {}
+    for place in (first, 1 - first)[: len(both)]:
+        found[place] = await _timed(both[place], tool, arguments)
+    answer, seconds = found[0]
+    _note(tally, module, tool, arguments, answer, caller.as_of())
+    if clean is not None:
+        tally.seconds[tool].append((seconds, found[1][1]))
+        if str(answer) != str(found[1][0]):
+            texts = (str(answer)[:300], str(found[1][0])[:300])
+            tally.different.append((tool, json.dumps(arguments)[:300], *texts))
+
+
+def _order(tools: Sequence[Any], calls: int, rng: random.Random) -> list[Any]:
+    """Return whom to ask: each tool its share, by largest remainders, in random order."""
+    shares = [SELDOM.get(tool.name, 1.0) for *_, tool in tools]
+    wanted = [calls * share / sum(shares) for share in shares]
+    left = sorted(range(len(tools)), key=lambda place: int(wanted[place]) - wanted[place])
+    counts = [int(number) for number in wanted]
+    for place in left[: calls - sum(counts)]:
+        counts[place] += 1
+    order = [each for each, count in zip(tools, counts, strict=True) for _ in range(count)]
+    rng.shuffle(order)
+    return order
+
+
+async def _play(calls: int, seed: int, as_of: date, pool: Pool | None) -> Tally:
     rng, tally, lake = random.Random(seed), Tally(), planted()
     drawer = Arguments(rng, as_of)
     servers = [(module, module.build_server(lake=lake)) for module in (edgar, yfinance, options, trading)]
-    servers.append((risk, risk.build_server()))
+    servers += [(risk, risk.build_server()), *([] if pool is None else [(sandbox, sandbox.build_server(pool=pool))])]
     without = planted(with_tomorrow=False)
-    clean = {module: module.build_server(lake=without) for module in (edgar, yfinance)}
+    clean = {module: module.build_server(lake=without) for module in (edgar, yfinance, options, trading)}
     tools = [(module, server, tool) for module, server in servers for tool in await server.list_tools()]
-    light = [each for each in tools if each[0] is not risk and each[2].name not in COMPUTES]
-    for number in range(calls):
-        module, server, tool = rng.choice(light if rng.random() < 0.9 else tools)
+    for number, (module, server, tool) in enumerate(_order(tools, calls, rng)):
         with caller.acting_as(Grant("canaries", f"task {number // CALLS_OF_A_TASK}", as_of, seed)):
+            other = clean.get(module)
             if module is trading and rng.random() < 0.1:
-                await _ask(tally, trading, server, "open_account", {"start": str(as_of - timedelta(days=5))}, as_of)
+                started = {"start": str(as_of - timedelta(days=5))}
                 # few random orders have prices that go together
-                await _ask(tally, trading, server, "place_order", {"client_order_id": f"usual {number}"} | ORDER, as_of)
+                order = {"client_order_id": f"usual {number}"} | ORDER
+                for name, usual in (("open_account", started), ("place_order", order)):
+                    await _ask(tally, trading, server, other, name, usual)
             usual = USUAL.get(module, USUAL_ELSEWHERE) | USUAL_OF_TOOL.get(tool.name, {})
             arguments = drawer.of(tool.input_schema, usual)
-            await _ask(tally, module, server, tool.name, arguments, as_of)
-            if module in clean:
-                await _compare(tally, (server, clean[module]), tool.name, arguments)
+            await _ask(tally, module, server, other, tool.name, arguments)
     return tally
 
 
-def play(calls: int, *, seed: int, as_of: date = AS_OF) -> Tally:
-    """Make ``calls`` random calls on a simulation date and return what came of them."""
-    return anyio.run(_play, calls, seed, as_of)
+def play(calls: int, *, seed: int, as_of: date = AS_OF, pool: Pool | None = None) -> Tally:
+    """Make ``calls`` random calls on a simulation date, the sandbox's where it has a pool; return what came of them."""
+    return anyio.run(_play, calls, seed, as_of, pool)

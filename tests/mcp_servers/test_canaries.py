@@ -1,6 +1,6 @@
 """Records of the future, planted in every source, are never served by any tool.
 
-``python -m tests.canaries 100000`` asks longer than the test here does.
+``python -m tests.canaries 100000`` prints what the campaign here asserts.
 """
 
 from __future__ import annotations
@@ -12,11 +12,18 @@ from typing import Any
 import pytest
 
 from mcp_servers import edgar, options, trading, yfinance
+from mcp_servers.sandbox import tiers
+from mcp_servers.sandbox.pool import Pool
 from tests.canaries.planted import AS_OF, CANARY, DIGITS, NEWCOMER, TOMORROW, planted
 from tests.canaries.play import is_planted, play
 
 Ask = Callable[..., Any]
 CALLS = 2_000
+MANY_CALLS = 100_000
+ALL_TOOLS = 56
+LEAST_TIMED = 500
+MOST_SLOWER = 0.1
+"""How far from a half the share of calls may lie that take longer because of records of tomorrow."""
 NEED_AN_ACCOUNT = {"advance", "cancel_order", "exercise_option", "get_history"}
 TAKE_NOTHING = {"list_line_items", "get_account", "list_orders", "get_performance"} | {
     "get_profit_by_source",
@@ -138,6 +145,22 @@ def test_random_calls_with_odd_dates_meet_no_record_of_the_future_and_no_unclear
     assert len(often) > 30 and all(
         tally.answered[tool] and tally.refused[tool] for tool in often - TAKE_NOTHING - NEED_AN_ACCOUNT
     )
+
+
+@pytest.mark.campaign
+def test_a_hundred_thousand_calls_of_every_tool_tell_nothing_of_tomorrow() -> None:
+    """Not by values, errors, counts or pages, which equal those of a lake without tomorrow, and not by their time."""
+    tier = tiers.selftest().tier
+    assert tier is not None
+    with Pool(tier) as pool:
+        tally = play(MANY_CALLS, seed=1, pool=pool)
+    asked = tally.answered + tally.refused
+    print({tool: asked[tool] for tool in sorted(asked)})
+    assert tally.asked >= MANY_CALLS and len(asked) == ALL_TOOLS
+    assert (tally.leaks, tally.different, tally.unclear) == ([], [], [])
+    slower = {tool: share for tool, (share, _) in tally.slower().items() if len(tally.seconds[tool]) > LEAST_TIMED}
+    assert len(slower) > 40
+    assert {tool: share for tool, share in slower.items() if abs(share - 0.5) > MOST_SLOWER} == {}
 
 
 def test_the_random_calls_would_find_a_record_of_the_future() -> None:

@@ -18,7 +18,28 @@ Ask = Callable[..., Any]
 
 RETURNS = [0.012, -0.021, 0.004, 0.009, -0.013, 0.001, -0.034, 0.027, 0.006, -0.008]
 CALL = {"option_type": "call", "quantity": 2, "spot": 100, "strike": 105, "time_to_expiry": 0.5, "volatility": 0.3}
+SIZED = {"method": "kelly", "capital": 1e6, "price": 50.0, "volatility": 0.2, "expected_return": 0.05}
 STOCK = {"option_type": "stock", "quantity": -50, "spot": 100}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "field"),
+    [
+        ("calculate_var", {"returns": RETURNS, "portfolio_value": 1e308}, "portfolio_value"),
+        ("calculate_position_size", SIZED | {"capital": 1e300}, "capital"),
+        ("calculate_position_size", SIZED | {"price": 1e300}, "price"),
+        ("calculate_position_size", SIZED | {"volatility": 1e-320}, "volatility"),
+        ("calculate_portfolio_greeks", {"positions": [STOCK | {"quantity": -1e300}]}, "positions.0.quantity"),
+        ("calculate_portfolio_greeks", {"positions": [STOCK | {"spot": 1e300}]}, "positions.0.spot"),
+        ("calculate_portfolio_greeks", {"positions": [CALL | {"strike": 1e300}]}, "positions.0.strike"),
+    ],
+)
+def test_a_number_beyond_all_money_is_refused_by_name(
+    ask: Ask, tool: str, arguments: dict[str, Any], field: str
+) -> None:
+    text = ask(SERVER, tool, **arguments)
+    assert isinstance(text, str) and field in text.replace("[", ".").replace("]", ""), text
+    assert "than or equal to" in text, text
 
 
 def test_portfolio_greeks_are_sums_over_contracts_of_100_shares(ask: Ask) -> None:

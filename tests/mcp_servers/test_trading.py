@@ -243,3 +243,11 @@ def test_the_desk_itself_stops_at_the_simulation_date() -> None:
         account = desk.execute({"name": "advance", "arguments": {"to": "2020-02-01"}})
     assert account.clock == AS_OF
     assert account.positions["X"].mark == CLOSES[-1]
+
+
+def test_a_strike_beyond_all_prices_is_refused_by_name(ask: Ask) -> None:
+    server = trading.build_server(lake=make_lake())
+    ask(server, "open_account", as_of=AS_OF)
+    terms = {"ticker": "IBM", "expiration": "2013-03-15", "strike": 1e308, "option_type": "put", "quantity": 1}
+    text = ask(server, "exercise_option", as_of=AS_OF, **terms)
+    assert isinstance(text, str) and "strike" in text and "1000000000" in text.replace(",", ""), text

@@ -42,8 +42,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> LakeSettings:
     with (folder / "options" / "SPX.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
-        for day, _, spot, expiration, kind, strike, _, bid, ask, *_ in made_chain.rows(DAY, exercise="european"):
-            writer.writerow([day, expiration, strike, kind, bid or 0, ask, spot])
+        for number, days in enumerate(made_chain.DAYS):
+            # two points of volatility more at each expiration, so that they cannot be taken for each other
+            rows = made_chain.rows(DAY, exercise="european", shift=0.02 * number)
+            for day, _, spot, expiration, kind, strike, _, bid, ask, *_ in rows:
+                if (expiration - day).days == days:
+                    writer.writerow([day, expiration, strike, kind, bid or 0, ask, spot])
     return LakeSettings(options="folder", path=str(folder))
 
 
