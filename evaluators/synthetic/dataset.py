@@ -74,6 +74,14 @@ class Synthetic(Dataset):
         order = random.Random(f"{VERSION}/{variant}/{seed}").sample(chosen, len(chosen))
         return [_fixed_case(template, variant) for template in order[:count]]
 
+    def held(self, options: Given) -> int | None:
+        """Return how many tasks a variant with fixed inputs holds; drawn ones have no end."""
+        given = Options.read(options)
+        if given.path is not None or (given.variant or "drawn") == "drawn":
+            return None
+        bank = PUBLISHED if given.variant == "as_published" else BANK
+        return len(select(list(given.task_types or ()), bank))
+
     def data_hash(self, options: Given) -> str:
         """Return the sha256 of the bank and the marking scheme."""
         path = Options.read(options).path
