@@ -15,10 +15,12 @@ from evaluators.answers.typed_json import MAX_CHARS
 from evaluators.answers.typography import plain
 from evaluators.answers.units import SCALES
 from evaluators.bizfinbench.public_answers import ExpectedDocument, ExpectedText
+from evaluators.contract import Score
 from evaluators.judge import figures
 from evaluators.judge.text import words
 from evaluators.judge.verdict import MIN_COPIED_WORDS, evidence_fault
 from evaluators.professional import memo, table
+from evaluators.professional.marks import DIMENSIONS, PASS_ACCURACY, Mark, verdict
 from evaluators.synthetic import expression, scoring
 from evaluators.synthetic.template import Figure
 
@@ -274,3 +276,12 @@ def test_half_of_the_last_digit_as_written_decides_whether_figures_are_the_same(
     assert figures.same(near, exact) and figures.same(rough, near) and not figures.same(far, exact)
     (thousands, millions) = (figures.figures(text)[0] for text in ("$5,254", "$5.25"))
     assert figures.same(thousands, millions, factor=0.001) and not figures.same(thousands, millions, factor=0.01)
+
+
+def test_nine_tenths_of_the_figures_pass_and_less_do_not_and_nothing_missed_says_so() -> None:
+    def judged(accuracy: float) -> Score:
+        return verdict([Mark(name, name, accuracy if name == "accuracy" else 1.0, 1.0) for name in DIMENSIONS])
+
+    assert judged(1.0).reason == "every check is met" and judged(1.0).value == 100.0
+    assert judged(PASS_ACCURACY).passed and not judged(PASS_ACCURACY - 0.01).passed
+    assert judged(PASS_ACCURACY).reason == "accuracy: 90%"
