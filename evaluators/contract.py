@@ -313,6 +313,10 @@ class Dataset(Protocol):
         """Return the families that are drawn without options; none where they are known from a user's file only."""
         return ()
 
+    def held(self, options: Given) -> int | None:
+        """Return how many tasks there are with these options, more than which are an error; None: no such number."""
+        return None
+
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases; the same arguments give the same cases, and a longer draw starts with a shorter one.
 

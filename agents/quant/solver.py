@@ -11,7 +11,7 @@ from mcp_toolbox import Toolbox, ToolFailure, server_urls
 
 from assignments import reply as assignments
 from debate import Debater
-from desks import attribution, declared_strategy, options_desk, traded_option
+from desks import attribution, case_desk, declared_strategy, options_desk, traded_option
 from desks.trading import Trader
 from questions import analytical, company, event_order, formula_list, prices
 from reading.message import read_message
@@ -29,6 +29,7 @@ WAYS = (
     event_order.answer,
     company.answer,
     prices.answer,
+    case_desk.answer,
 )
 """Tried in this order; the first that has an answer wins."""
 

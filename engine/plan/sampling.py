@@ -80,16 +80,21 @@ class Resolved:
             if there and name not in there:
                 raise ValueError(f"categories: {name!r} is not among those of this dataset: {', '.join(there)}")
         needed = limit if limit is not None else (per_task or 0) * len(set(wanted))
-        count = max(needed, len(families))
+        held = self.dataset.held(self.entry)
+        count = max(needed, len(families)) if held is None else held
         while True:
             cases = list(self.dataset.draw(seed=seed, count=count, options=self.entry))
             kept = _cap_per_category([case for case in cases if case.task.category in wanted], per_task)[:needed]
-            if len(kept) == needed or len(cases) < count or count > MOST_DRAWN:
+            if len(kept) == needed or len(cases) < count or count > MOST_DRAWN or held is not None:
                 break
             count *= 2
         if needed and not kept:
             found = ", ".join(sorted({case.task.category for case in cases})) or "none"
             raise ValueError(f"categories: no task is of {', '.join(wanted)}; the drawn ones are of: {found}")
+        if held is not None and self.entry.limit is not None and len(kept) < needed:
+            raise ValueError(
+                f"limit: {needed} tasks of {', '.join(wanted)} are asked for; {_chosen(self.entry)} holds {len(kept)}"
+            )
         return kept
 
     @contextmanager

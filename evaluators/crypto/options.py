@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from evaluators.entry import Entry, Whole
 
@@ -12,6 +12,7 @@ from evaluators.entry import Entry, Whole
 class Options(Entry):
     """Where the markets come from, what is done to them, and how they are traded; see ``settings.Settings``.
 
+    ``hf_dataset`` says where the candles at ``path`` come from; it is not fetched, and nothing without ``path``.
     ``severity`` is for those of ``transforms`` that state none.
     """
 
@@ -26,15 +27,14 @@ class Options(Entry):
     mode: Literal["interactive", "strategy"] | None = None
     batch: Annotated[Whole, Field(ge=1, le=8192)] | None = None
 
-    @field_validator("hf_dataset")
-    @classmethod
-    def _is_not_fetched(cls, value: str | None) -> str | None:
-        if value is not None:
+    @model_validator(mode="after")
+    def _is_not_fetched(self) -> Options:
+        if self.hf_dataset is not None and self.path is None:
             raise ValueError(
-                f"{value!r} is not fetched by this dataset; download its candle files and give their folder as path, "
-                "or leave both out for simulated markets"
+                f"hf_dataset: {self.hf_dataset!r} is not fetched by this dataset; download its candle files and give "
+                "their folder as path, or leave both out for simulated markets"
             )
-        return value
+        return self
 
     @field_validator("transforms")
     @classmethod

@@ -99,6 +99,12 @@ class OptionsTrading(Dataset):
         order = random.Random(f"{VERSION}/{variant}/{seed}").sample(printed, len(printed))
         return [_printed_case(template) for template in order[:count]]
 
+    def held(self, options: Given) -> int | None:
+        """Return how many printed tasks there are; drawn ones have no end."""
+        given = Options.read(options)
+        fixed = given.path is None and given.variant == "as_published"
+        return len(select(list(given.task_types or ()), published=True)) if fixed else None
+
     def data_hash(self, options: Given) -> str:
         """Return the sha256 of the printed tasks and of fixed draws of every template, with the marking scheme."""
         path = Options.read(options).path

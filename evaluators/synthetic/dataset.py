@@ -93,6 +93,14 @@ class Synthetic(Dataset):
         order = random.Random(f"{VERSION}/{variant}/{seed}").sample(templates, len(templates))
         return [_fixed_case(template, variant) for template in order[:count]]
 
+    def held(self, options: Given) -> int | None:
+        """Return how many tasks a variant with fixed inputs holds; drawn ones have no end."""
+        given = Options.read(options)
+        if given.path is not None or (given.variant or "drawn") == "drawn":
+            return None
+        bank = PUBLISHED if given.variant == "as_published" else BANK
+        return len(select(list(given.task_types or ()), bank))
+
     def data_hash(self, options: Given) -> str:
         """Return the sha256 of the source of bank, texts and marking scheme."""
         given = Options.read(options)

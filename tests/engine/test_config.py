@@ -76,7 +76,7 @@ limits: {task_time_s: 60, max_tool_calls: 10}
         ),
         (
             'name: x\ndatasets: [{type: crypto, hf_dataset: "someone/crypto-trading"}]',
-            "datasets[0].hf_dataset: 'someone/crypto-trading' is not fetched by this dataset; download its candle",
+            "datasets[0]: hf_dataset: 'someone/crypto-trading' is not fetched by this dataset; download its candle",
         ),
         ("name: x\ndatasets: [synthetic]", "datasets[0]: a dataset is a mapping with the key type, got 'synthetic'"),
         (

@@ -8,15 +8,19 @@ import pytest
 
 from engine.scoring.score import samples_of
 from evaluators import registry
-from evaluators.answers import Refusal, parse_json_object, parse_number, stated_answers
+from evaluators.answers import Refusal, StatedNumber, parse_json_object, parse_number, stated_answers
 from evaluators.answers.expected import ExpectedNumber
 from evaluators.answers.tolerance import Tolerance
 from evaluators.answers.typed_json import MAX_CHARS
 from evaluators.answers.typography import plain
-from evaluators.bizfinbench.public_answers import ExpectedText
+from evaluators.answers.units import SCALES
+from evaluators.bizfinbench.public_answers import ExpectedDocument, ExpectedText
+from evaluators.contract import Score
 from evaluators.judge import figures
 from evaluators.judge.text import words
+from evaluators.judge.verdict import MIN_COPIED_WORDS, evidence_fault
 from evaluators.professional import memo, table
+from evaluators.professional.marks import DIMENSIONS, PASS_ACCURACY, Mark, verdict
 from evaluators.synthetic import expression, scoring
 from evaluators.synthetic.template import Figure
 
@@ -187,3 +191,97 @@ def test_samples_of_a_task_weigh_one_task_together() -> None:
     finer = [{"family": name, "value": value} for name, value in (("a", 2.0), ("b", 4.0), ("c", 6.0), ("d", 8.0))]
     assert [sample.weight for sample in samples_of(record | {"details": {"samples": finer}})] == [0.25] * 4
     assert samples_of(record | {"state": "agent_error", "details": {"samples": finer}}) == samples_of(record)
+
+
+def test_an_object_says_whether_it_is_the_same() -> None:
+    expected = ExpectedDocument({"a": 1})
+    assert expected.grade('{"a": 1}').reason == "the same object"
+    assert expected.grade('{"a": 2}').reason == "another object"
+
+
+def test_scale_words_are_the_powers_of_ten_that_they_name() -> None:
+    powers = {
+        2: "hundred", 3: "k thousand thousands 千", 4: "万", 5: "lakh lakhs", 6: "m mm mn mln million millions 百万",
+        7: "crore crores 千万", 8: "亿", 9: "b bn billion billions 十亿", 12: "t tn trn trillion trillions 万亿",
+    }  # fmt: skip
+    assert {word: 10.0**power for power, named in powers.items() for word in named.split()} == SCALES
+    assert parse_number("Final answer: 5 (in hundreds)", kind="number").value == 500.0
+
+
+@pytest.mark.parametrize(
+    "band", [{"absolute": float("inf")}, {"absolute": -0.1}, {"relative": 1.0}, {"relative": -0.1}]
+)
+def test_a_tolerance_without_an_end_is_refused(band: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=next(iter(band))):
+        Tolerance(**band)
+    assert Tolerance(relative=0.0, absolute=0.0).absolute == 0.0
+
+
+def test_whole_numbers_in_json_have_at_most_309_digits() -> None:
+    assert parse_json_object('{"a": ' + "1" * 309 + "}") == {"a": int("1" * 309)}
+    assert isinstance(parse_json_object('{"a": ' + "1" * 310 + "}"), Refusal)
+
+
+def test_evidence_of_as_many_words_as_make_a_copy_is_no_evidence_where_the_task_has_them() -> None:
+    passage = " ".join(f"word{letter}" for letter in "abcdefghijklmnop"[:MIN_COPIED_WORDS])
+    assert evidence_fault(passage, reply=passage, task=passage) == "the evidence is a passage of the task"
+    shorter = passage.rpartition(" ")[0]
+    assert evidence_fault(shorter, reply=passage, task=passage) == ""
+
+
+def test_a_size_without_its_sign_is_marked_so() -> None:
+    assert StatedNumber(5.0, "", "5").as_size().value == 5.0
+    turned = StatedNumber(-5.0, "", "a loss of 5", negative_by_words=True).as_size()
+    assert (turned.value, turned.negative_by_words) == (5.0, False)
+    assert not memo.Figure("Loss", 2.5, "currency").right("a loss of $2.50")
+    assert memo.Figure("Loss", 2.5, "currency", size=True).right("a loss of $2.50")
+
+
+def test_a_table_that_cannot_be_read_or_has_another_header_earns_no_cells() -> None:
+    columns = (table.Column("item", "key", "the item"), table.Column("total", "money", "the sum"))
+    made = table.Table("t.csv", columns, (("a", 1.5), ("b", 2.5)))
+    assert [(mark.fraction, mark.weight) for mark in made.marks("")] == [(0.0, 2.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0)]
+    for text in ("other,total\na,1.50\nb,2.50\n", "item,total\n"):
+        assert {mark.name: mark.fraction for mark in made.marks(text)}["t.csv cells"] == 0.0
+
+
+def test_a_name_in_a_formula_may_begin_with_a_line() -> None:
+    assert expression.parse("_rate + 1").names == frozenset({"_rate"})
+    with pytest.raises(ValueError, match="unexpected"):
+        expression.parse("1 + )")
+
+
+MARGIN = "Gross margin increased to 46.2%"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("Gross margin increased to 46.2%.", "met"),
+        ("Gross margin increased to 46.2% from 41.7%.", "met"),
+        ("Gross margin increased to 46.2% from 41.7% and 40.1%.", "ask"),
+        ("Gross margin perhaps increased to 46.2% from 41.7%.", "ask"),
+        ("Gross margin decreased to 46.2%.", "ask"),
+        ("Gross margin was 46.2%.", "ask"),
+        ("Gross margin increased to -46.2%.", "ask"),
+        ("Somewhere 46.2% increased.", "ask"),
+    ],
+)
+def test_code_grants_a_figure_with_its_label_its_direction_and_at_most_one_rival(line: str, said: str) -> None:
+    assert figures.decide(MARGIN, reply=line, task="") == said
+
+
+def test_half_of_the_last_digit_as_written_decides_whether_figures_are_the_same() -> None:
+    (exact, near, far, rough) = (figures.figures(text)[0] for text in ("46.25%", "46.2%", "46.1%", "46%"))
+    assert figures.same(near, exact) and figures.same(rough, near) and not figures.same(far, exact)
+    (thousands, millions) = (figures.figures(text)[0] for text in ("$5,254", "$5.25"))
+    assert figures.same(thousands, millions, factor=0.001) and not figures.same(thousands, millions, factor=0.01)
+
+
+def test_nine_tenths_of_the_figures_pass_and_less_do_not_and_nothing_missed_says_so() -> None:
+    def judged(accuracy: float) -> Score:
+        return verdict([Mark(name, name, accuracy if name == "accuracy" else 1.0, 1.0) for name in DIMENSIONS])
+
+    assert judged(1.0).reason == "every check is met" and judged(1.0).value == 100.0
+    assert judged(PASS_ACCURACY).passed and not judged(PASS_ACCURACY - 0.01).passed
+    assert judged(PASS_ACCURACY).reason == "accuracy: 90%"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +50,29 @@ def test_a_longer_draw_of_a_category_starts_with_a_shorter_one() -> None:
 def test_a_category_that_the_dataset_has_not_is_named(categories: list[str], told: str) -> None:
     with pytest.raises((ConfigError, ValueError), match=told):
         drawn(type="fundamentals", categories=categories)
+
+
+PRINTED = {"type": "options", "variant": "as_published", "categories": ["Greeks Analysis"]}
+
+
+def test_a_variant_that_holds_few_tasks_gives_those_of_the_category_and_no_more() -> None:
+    assert [task.category for task in drawn(**PRINTED)] == ["Greeks Analysis"] * 2
+    assert len(drawn(**PRINTED, limit=1)) == 1 and len(drawn(**PRINTED, limit_per_task=2)) == 2
+    with pytest.raises(ConfigError, match="3 tasks of Greeks Analysis are asked for; variant 'as_published' holds 2"):
+        drawn(**PRINTED, limit=3)
+    topic = drawn(type="synthetic", variant="canonical", limit=1)[0].category
+    assert {task.category for task in drawn(type="synthetic", variant="canonical", categories=[topic])} == {topic}
+
+
+def test_candles_may_say_where_they_come_from_and_are_not_fetched(tmp_path: Path) -> None:
+    with pytest.raises((ConfigError, ValueError), match="hf_dataset: 'some/candles' is not fetched by this dataset"):
+        drawn(type="crypto", hf_dataset="some/candles")
+    rows = ["timestamp,open,high,low,close,volume"]
+    rows += [f"{1577836800 + 60 * n},{n + 100},{n + 101},{n + 99},{n + 100.5},{10 + n % 7}" for n in range(1500)]
+    (tmp_path / "BTC.csv").write_text("\n".join(rows))
+    more = {"limit": 1, "windows": 2, "bars": 20, "categories": ["Crypto Trading"]}
+    (task,) = drawn(type="crypto", path=str(tmp_path), hf_dataset="some/candles", **more)
+    assert task.category == "Crypto Trading"
 
 
 def test_a_dataset_whose_categories_are_not_known_before_says_which_were_drawn() -> None:
