@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from evaluators.entry import Entry
+    from lake.settings import LakeSettings
 
 Json: TypeAlias = Any
 """A value that ``json.dumps(..., allow_nan=False)`` accepts."""
@@ -301,6 +302,10 @@ class Dataset(Protocol):
 
     def judged_by(self, judge: Mapping[str, Json] | None) -> Dataset:
         """Return the dataset with the run's judge, where its scores need one; the same dataset elsewhere."""
+        return self
+
+    def over(self, lake: LakeSettings) -> Dataset:
+        """Return the dataset with the run's lake, where its tasks are drawn from it; the same dataset elsewhere."""
         return self
 
     def families(self) -> Sequence[Family]:
