@@ -124,7 +124,7 @@ TEMPLATES = (
     Template(
         "compound-growth", TREND, _asked(_compound_growth),
         ("the compound annual growth rate of {line} over the {years} years up to the fiscal year",
-         "the mean annual growth of {line} in percent, compounded over the {years} years that lead up to the fiscal year,"),
+         "the mean annual growth of {line} in percent, compounded over the {years} years up to the fiscal year,"),
         ("the constant yearly rate at which {line} would have come to this from {years} fiscal years before",),
     ),
     Template(

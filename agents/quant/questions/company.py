@@ -25,7 +25,10 @@ LINE_ITEMS: tuple[tuple[str, str], ...] = (
     (r"selling, general and administrative", "SellingGeneralAndAdministrative"),
     (r"income tax(?: expense|es)?", "IncomeTax"),
     (r"net income|net profit", "NetIncome"),
-    (r"cash (?:flow )?from operati(?:ng activities|ons)|operating cash flow", "OperatingCashFlow"),
+    (
+        r"cash (?:flow )?from operati(?:ng activities|ons)|operating cash flow|operations brought in(?: as cash)?",
+        "OperatingCashFlow",
+    ),
     (
         r"capital expenditures?|capex|(?:cash paid for|purchases of|spending on) property, plant and equipment",
         "CapitalExpenditure",
@@ -183,7 +186,7 @@ async def _surprise(inquiry: Inquiry, filings: Filings) -> float | None:
 
 
 async def _growth(inquiry: Inquiry, filings: Filings) -> float | None:
-    grown = rf"\bgr[eo]w|growth|change of .*(?:{_YEAR_BEFORE})"
+    grown = rf"gr[eo]w|growth|yearly rate|change of .*(?:{_YEAR_BEFORE})"
     if not re.search(grown, inquiry.text) or len(inquiry.items) != 1:
         return None
     last = max(inquiry.years)
@@ -193,12 +196,15 @@ async def _growth(inquiry: Inquiry, filings: Filings) -> float | None:
     ratio = await filings.figure(inquiry.items[0], last, inquiry.period) / await filings.figure(
         inquiry.items[0], first, inquiry.period
     )
-    return ratio ** (1.0 / (last - first)) - 1.0 if "compound" in inquiry.text else ratio - 1.0
+    return ratio ** (1.0 / (last - first)) - 1.0 if re.search(r"compound|yearly rate", inquiry.text) else ratio - 1.0
 
 
 async def _margin(inquiry: Inquiry, filings: Filings) -> float | None:
     item = next((item for name, item in MARGINS.items() if name in inquiry.text), None)
-    if item is None or "incremental" in inquiry.text:
+    profits = [each for each in inquiry.items if each in MARGINS.values()]
+    if item is None and "percentage points" in inquiry.text and len(profits) == 1:
+        item = profits[0]
+    if item is None or "incremental" in inquiry.text or "segment" in inquiry.text:
         return None
 
     async def margin(year: int) -> float:
@@ -206,7 +212,7 @@ async def _margin(inquiry: Inquiry, filings: Filings) -> float | None:
         return await filings.figure(item, year, period) / await filings.figure("Revenue", year, period)
 
     year = max(inquiry.years)
-    if re.search(r"change|difference", inquiry.text):
+    if re.search(r"change|difference|percentage points", inquiry.text):
         return await margin(year) - await margin(min(inquiry.years) if len(inquiry.years) > 1 else year - 1)
     return await margin(inquiry.years[-1])
 
@@ -223,7 +229,8 @@ async def _free_cash_flow(inquiry: Inquiry, filings: Filings) -> float | None:
 
 
 async def _return_on_equity(inquiry: Inquiry, filings: Filings) -> float | None:
-    if "return on equity" not in inquiry.text:
+    averaged = re.search(r"mean|average", inquiry.text) and set(inquiry.items) == {"Equity", "NetIncome"}
+    if "return on equity" not in inquiry.text and not averaged:
         return None
     year = max(inquiry.years)
     equity = [await filings.figure("Equity", when) for when in (year - 1, year)]
@@ -232,7 +239,8 @@ async def _return_on_equity(inquiry: Inquiry, filings: Filings) -> float | None:
 
 
 async def _effective_tax_rate(inquiry: Inquiry, filings: Filings) -> float | None:
-    if "effective tax rate" not in inquiry.text:
+    before = re.search(r"before (?:that|this|income tax) expense", inquiry.text)
+    if "effective tax rate" not in inquiry.text and not before:
         return None
     tax = await filings.figure("IncomeTax", inquiry.years[-1], inquiry.period)
     return tax / (tax + await filings.figure("NetIncome", inquiry.years[-1], inquiry.period))
