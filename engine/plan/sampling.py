@@ -38,7 +38,7 @@ class Resolved:
     entry
         How much is drawn, and the dataset's own options.
     dataset
-        Ready to draw, with the run's judge where it needs one.
+        Ready to draw, with the run's judge and lake where it needs them.
     """
 
     position: int
@@ -107,8 +107,9 @@ class Resolved:
 
 def resolve(config: RunConfig) -> list[Resolved]:
     """Return the datasets of a run, each looked up once; a file that is not there is an error with what to do."""
+    lake = config.lake.settings()
     datasets = [
-        Resolved(position, entry, registry.get(entry.type).judged_by(config.judge).over(config.lake.settings()))
+        Resolved(position, entry, registry.get(entry.type).judged_by(config.judge).over(lake))
         for position, entry in enumerate(config.datasets)
     ]
     for dataset in datasets:

@@ -9,9 +9,9 @@ from evaluators.answers import Tolerance, numbers_match
 from evaluators.answers.dispute import sole_figure
 from evaluators.answers.expected import ExpectedNumber
 from evaluators.contract import Check, Dispute
-from evaluators.fundamentals.question import Book, NotDrawable, Question
-from lake.fundamentals import COMPANIES
-from lake.sample import Lake
+from evaluators.fundamentals.levels import as_known, label
+from evaluators.fundamentals.question import Drawn, NotDrawable
+from evaluators.fundamentals.world import Lacking, World
 
 LINES = {
     "Revenue": "revenue",
@@ -28,39 +28,46 @@ LAST_DAYS = 120
 MAX_ATTEMPTS = 200
 
 
-def of_question(question: Question, lake: Lake) -> Dispute | None:
+def of_question(drawn: Drawn, world: World) -> Dispute | None:
     """Return what can be argued about a question's answer; None where it is no number."""
-    expected = question.expected
+    expected = drawn.expected
     if not isinstance(expected, ExpectedNumber):
         return None
-    return sole_figure(expected, lambda rng: _check(question, expected, lake, rng))
+    return sole_figure(expected, lambda rng: _check(drawn, expected, world, rng))
 
 
-def _check(question: Question, expected: ExpectedNumber, lake: Lake, rng: Random) -> Check:
+def _check(drawn: Drawn, expected: ExpectedNumber, world: World, rng: Random) -> Check:
     for _ in range(MAX_ATTEMPTS):
         try:
-            check = _close(question, lake, rng) if question.fiscal_year is None else _line(question, lake, rng)
-        except NotDrawable:
+            check = _close(drawn, world, rng) if drawn.fiscal_year is None else _line(drawn, world, rng)
+        except (NotDrawable, Lacking):
             continue
         if not numbers_match(abs(check.expected.gold), abs(expected.gold), relative=0.02):
             return check
-    raise RuntimeError(f"{question.ticker}: no other figure to ask about in {MAX_ATTEMPTS} draws")
+    raise RuntimeError(f"{drawn.ticker}: no other figure to ask about in {MAX_ATTEMPTS} draws")
 
 
-def _line(question: Question, lake: Lake, rng: Random) -> Check:
-    book = Book(COMPANIES[question.ticker], question.as_of, lake)
-    item, year = rng.choice(sorted(LINES)), (question.fiscal_year or 0) - rng.randint(0, 2)
-    gold = book.positive(item, year)
-    text = f"What was the {LINES[item]} of {book.label} for {book.year_named(year)}? {book.as_known}"
+def _line(drawn: Drawn, world: World, rng: Random) -> Check:
+    company = world.lake.companies.find(drawn.ticker)
+    if company is None:
+        raise Lacking(f"no company {drawn.ticker}")
+    book = world.book(company, drawn.as_of)
+    item, year = rng.choice(sorted(LINES)), rng.choice(book.years())
+    gold = book.figure(item, year)
+    if gold <= 0:
+        raise Lacking(f"{item} is {gold}")
+    end = book.year_end(year)
+    named = f"fiscal {year} (ended {end.day} {end:%B %Y})"
+    text = f"What was the {LINES[item]} of {label(company)} for {named}? {as_known(drawn.as_of)}"
     return Check(text, ExpectedNumber(gold, "currency", TOLERANCE))
 
 
-def _close(question: Question, lake: Lake, rng: Random) -> Check:
-    bars = lake.bars_of(question.ticker, as_of=question.as_of)[0]
-    first = question.as_of - timedelta(days=LAST_DAYS)
-    rows = [row for row, day in enumerate(bars.known_on) if first <= day <= question.as_of]
+def _close(drawn: Drawn, world: World, rng: Random) -> Check:
+    bars = world.lake.bars_of(drawn.ticker, as_of=drawn.as_of)[0]
+    first = drawn.as_of - timedelta(days=LAST_DAYS)
+    rows = [row for row, day in enumerate(bars.known_on) if first <= day <= drawn.as_of]
     if not rows:
-        raise NotDrawable(f"{question.ticker} from {first} to {question.as_of}")
+        raise NotDrawable(f"{drawn.ticker} from {first} to {drawn.as_of}")
     row = rng.choice(rows)
-    text = f"What was the unadjusted closing price of {question.ticker} on {bars.known_on[row]}, in dollars?"
+    text = f"What was the unadjusted closing price of {drawn.ticker} on {bars.known_on[row]}, in dollars?"
     return Check(text, ExpectedNumber(float(bars.close[row]), "currency", TOLERANCE))

@@ -1,26 +1,24 @@
-"""Questions on filings: which one, when, what it said first and what it was restated to, and against a consensus."""
+"""Questions on filings: which one, when, what it said first and what it was restated to."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import NamedTuple
 
 from evaluators.answers import Tolerance
-from evaluators.answers.expected import ExpectedNumber, ExpectedToken
-from evaluators.fundamentals.question import (
-    LAST_DAY,
-    Book,
-    NotDrawable,
-    Question,
-    Template,
-    any_annual_book,
-    any_company,
-)
+from evaluators.answers.expected import Expected, ExpectedNumber, ExpectedToken
+from evaluators.contract import Difficulty, Json
+from evaluators.fundamentals.levels import PERIODS, label, placed
+from evaluators.fundamentals.measures import LINES, YEAR, Measure, line
+from evaluators.fundamentals.question import Drawn, Template
+from evaluators.fundamentals.world import LAST_DAY, Book, Lacking, World
 from lake import fundamentals
 from lake.fundamentals import Company
-from lake.sample import Lake
 
+CATEGORY = "SEC Filing Analysis"
 ITEM_WORDS = {
     "Revenue": "revenue",
     "NetIncome": "net income",
@@ -30,14 +28,11 @@ ITEM_WORDS = {
     "EPSBasic": "basic earnings per share",
     "Assets": "total assets",
     "Equity": "stockholders' equity",
-    "OperatingCashFlow": "net cash from operating activities",
-    "Dividends": "dividends paid",
 }
-MATERIAL = 0.02
-"""A restatement is asked about when it moved the figure by more than this fraction, so that it cannot pass unseen."""
-
-FIGURE_TOLERANCE = Tolerance(relative=0.005, absolute=0.0)
-SURPRISE_TOLERANCE = Tolerance(relative=0.01, absolute=0.001)
+MATERIAL = 0.005
+"""A restatement is asked about when it moved the figure by more than this fraction."""
+FIGURE_TOLERANCE = Tolerance(relative=0.0005, absolute=0.0)
+EFFECT_TOLERANCE = Tolerance(relative=0.01, absolute=0.0005)
 
 
 class Restatement(NamedTuple):
@@ -50,158 +45,148 @@ class Restatement(NamedTuple):
     restated_on: date
 
 
-def restatements(company: Company, lake: Lake) -> list[Restatement]:
+def restatements(book: Book) -> list[Restatement]:
     """Return the material restatements of a company, in a fixed order."""
-    facts = lake.facts.known(company.ticker, as_of=LAST_DAY)
     found = []
     for item in ITEM_WORDS:
-        first = fundamentals.select(facts, item, version="original")
-        last = fundamentals.select(facts, item, version="latest")
+        rows = book.of_item(item)
+        first = fundamentals.select(rows, item, version="original")
+        last = fundamentals.select(rows, item, version="latest")
         latest = {key: row for row, key in enumerate(zip(last.fiscal_year, last.fiscal_period, strict=True))}
         for row, (year, period) in enumerate(zip(first.fiscal_year, first.fiscal_period, strict=True)):
             now = latest[year, period]
-            if abs(last.value[now] - first.value[row]) > MATERIAL * abs(first.value[row]):
+            moved = abs(last.value[now] - first.value[row]) > MATERIAL * abs(first.value[row])
+            if moved and period in ("FY", *PERIODS):
                 found.append(Restatement(item, year, period, first.known_on[row], last.known_on[now]))
     return found
 
 
-def _any_restatement(rng: random.Random, lake: Lake) -> tuple[Company, Restatement]:
-    company = any_company(rng)
-    changes = restatements(company, lake)
-    if not changes:
-        raise NotDrawable(f"{company.ticker} restated nothing material")
-    return company, rng.choice(changes)
+def _any_restatement(rng: random.Random, world: World, *, splits: bool) -> tuple[Company, Restatement]:
+    company = world.any_company(rng)
+    changes = restatements(world.book(company, LAST_DAY))
+    # a split halves every figure a share: who is asked by how much could guess
+    kept = [each for each in changes if splits or not each.item.startswith("EPS")]
+    if not kept:
+        raise Lacking(f"{company.ticker} restated nothing material")
+    return company, rng.choice(kept)
 
 
-def _period_words(period: str, year: int) -> str:
-    return f"fiscal {year}" if period == "FY" else f"{period} of fiscal {year}"
+def _words(book: Book, change: Restatement, level: Difficulty, rng: random.Random) -> tuple[str, str, dict[str, str]]:
+    """Return company, period and line in words: named, or told by what can be found."""
+    company = label(book.company) if level == "easy" else book.company.name
+    year, period = change.fiscal_year, change.fiscal_period
+    told = f"for fiscal {year}" if period == "FY" else f"for {period} of fiscal {year}"
+    if level == "expert":
+        end = book.row(change.item, year, period, "original").period_end[0]
+        day = end - timedelta(days=rng.randint(20, 60))
+        told = f"for the fiscal {'year' if period == 'FY' else 'quarter'} under way on {day:%-d %B %Y}"
+    return company, told, {"line": ITEM_WORDS[change.item]}
 
 
 def _money(gold: float) -> ExpectedNumber:
     return ExpectedNumber(gold, "currency", FIGURE_TOLERANCE)
 
 
-def figure_on_date(rng: random.Random, lake: Lake) -> Question:
+def _drawn(
+    rng: random.Random, book: Book, change: Restatement, level: Difficulty, expected: Expected, rules: str
+) -> Drawn:
+    company, period, words = _words(book, change, level, rng)
+    inputs: dict[str, Json] = {
+        "item": change.item,
+        "year": change.fiscal_year,
+        "period": change.fiscal_period,
+    }
+    ticker = book.company.ticker
+    return Drawn(company, period, rules, expected, book.as_of, ticker, change.fiscal_year, words, inputs)
+
+
+def figure_on_date(rng: random.Random, world: World, level: Difficulty) -> Drawn:
     """Ask for a figure that was restated later: which value was known depends on the simulation date."""
-    company, change = _any_restatement(rng, lake)
+    company, change = _any_restatement(rng, world, splits=level == "easy")
     if rng.random() < 0.5:
         days = (change.restated_on - change.filed_on).days
         as_of = change.filed_on + timedelta(days=rng.randint(1, max(1, days - 1)))
     else:
         as_of = change.restated_on + timedelta(days=rng.randint(1, 300))
-    book = Book(company, as_of, lake)
-    text = (
-        f"What figure had {book.label} last reported by {as_of} for its {ITEM_WORDS[change.item]} for "
-        f"{_period_words(change.fiscal_period, change.fiscal_year)}?"
-    )
+    book = world.book(company, as_of)
     gold = book.figure(change.item, change.fiscal_year, change.fiscal_period)
-    return Question(text, _money(gold), as_of, company.ticker, change.fiscal_year)
+    return _drawn(rng, book, change, level, _money(gold), f"What counts is what had been reported by {as_of}.")
 
 
-def original_figure(rng: random.Random, lake: Lake) -> Question:
+def original_figure(rng: random.Random, world: World, level: Difficulty) -> Drawn:
     """Ask for the figure as first filed, asked after it was restated."""
-    company, change = _any_restatement(rng, lake)
-    book = Book(company, change.restated_on + timedelta(days=rng.randint(1, 300)), lake)
-    text = (
-        f"What did {book.label} originally report as its {ITEM_WORDS[change.item]} for "
-        f"{_period_words(change.fiscal_period, change.fiscal_year)}, in the filing that first carried the figure, "
-        "before any later restatement or adjustment for share splits?"
-    )
+    company, change = _any_restatement(rng, world, splits=level == "easy")
+    book = world.book(company, change.restated_on + timedelta(days=rng.randint(1, 300)))
     gold = book.figure(change.item, change.fiscal_year, change.fiscal_period, "original")
-    return Question(text, _money(gold), book.as_of, company.ticker, change.fiscal_year)
+    return _drawn(rng, book, change, level, _money(gold), "Later restatements and share splits are left aside.")
 
 
-def restatement_effect(rng: random.Random, lake: Lake) -> Question:
+def restatement_effect(rng: random.Random, world: World, level: Difficulty) -> Drawn:
     """Ask by how much a later filing changed a figure."""
-    company, change = _any_restatement(rng, lake)
-    book = Book(company, change.restated_on + timedelta(days=rng.randint(1, 300)), lake)
+    company, change = _any_restatement(rng, world, splits=False)
+    book = world.book(company, change.restated_on + timedelta(days=rng.randint(1, 300)))
     latest = book.figure(change.item, change.fiscal_year, change.fiscal_period)
     original = book.figure(change.item, change.fiscal_year, change.fiscal_period, "original")
-    text = (
-        f"By what percentage does the {ITEM_WORDS[change.item]} of {book.label} for "
-        f"{_period_words(change.fiscal_period, change.fiscal_year)}, as last reported by {book.as_of}, differ from the "
-        "figure as originally reported? Take the change relative to the original figure, negative for a decrease."
-    )
-    expected = ExpectedNumber(latest / original - 1, "percent", Tolerance(relative=0.01, absolute=0.002))
-    return Question(text, expected, book.as_of, company.ticker, change.fiscal_year)
+    if original <= 0:
+        raise Lacking("a percentage of a loss")
+    expected = ExpectedNumber(latest / original - 1, "percent", EFFECT_TOLERANCE)
+    rules = f"Take what was last reported by {book.as_of} over what was first reported, less one."
+    return _drawn(rng, book, change, level, expected, rules)
 
 
-def _first_filing(rng: random.Random, lake: Lake) -> tuple[Book, int, str]:
-    book, year = any_annual_book(rng, lake)
-    return book, year, rng.choice(("Revenue", "NetIncome", "OperatingIncome", "OperatingCashFlow"))
+def _first_filing(column: str) -> Callable[[random.Random, World, Difficulty], Drawn]:
+    def draw(rng: random.Random, world: World, level: Difficulty) -> Drawn:
+        item = rng.choice(sorted(LINES))
+        measure: Measure = line(item)._replace(periods=YEAR if level == "easy" else ("FY", "Q1", "Q2", "Q3"))
+        income = ("Revenue", "GrossProfit", "OperatingIncome", "NetIncome")
+        at = placed(rng, world, level, measure, version="original")
+        if at.view.period != "FY" and item not in income:
+            # cash flows are filed from the beginning of the year
+            raise Lacking("a quarter that is not filed")
+        row = at.view.book.row(item, at.view.year, at.view.period, "original")
+        gold = row.accession[0] if column == "accession" else row.known_on[0].isoformat()
+        inputs: dict[str, Json] = {"item": item, "year": at.view.year, "period": at.view.period, **at.inputs}
+        rules = "" if level != "expert" else "Choose company and year by the figures as first reported."
+        found = Drawn(
+            at.company,
+            at.period,
+            rules,
+            ExpectedToken(gold, "accession number" if column == "accession" else "date"),
+            at.view.book.as_of,
+            at.view.book.company.ticker,
+            at.view.year,
+            inputs=inputs,
+        )
+        return replace(found, words={"line": LINES[item]})
 
-
-def which_filing(rng: random.Random, lake: Lake) -> Question:
-    """Ask for the accession number of the filing that first carried a figure."""
-    book, year, item = _first_filing(rng, lake)
-    gold = book.row(item, year, version="original").accession[0]
-    text = (
-        f"What is the accession number of the filing in which {book.label} first reported its {ITEM_WORDS[item]} for "
-        f"{book.year_named(year)}?"
-    )
-    return Question(text, ExpectedToken(gold, "accession number"), book.as_of, book.company.ticker, year)
-
-
-def filing_date(rng: random.Random, lake: Lake) -> Question:
-    """Ask for the day on which an annual figure became public with the SEC."""
-    book, year, item = _first_filing(rng, lake)
-    gold = book.row(item, year, version="original").known_on[0].isoformat()
-    text = (
-        f"On which date was the filing made in which {book.label} first reported its {ITEM_WORDS[item]} for "
-        f"{book.year_named(year)}?"
-    )
-    return Question(text, ExpectedToken(gold, "date"), book.as_of, book.company.ticker, year)
-
-
-def _quarter(rng: random.Random, lake: Lake, item: str) -> tuple[Book, int, str]:
-    company = any_company(rng)
-    facts = fundamentals.select(lake.facts.known(company.ticker, as_of=LAST_DAY), item, version="original")
-    rows = [row for row, period in enumerate(facts.fiscal_period) if period != "FY"]
-    if not rows:
-        raise NotDrawable(f"{company.ticker} {item}: no quarters")
-    row = rng.choice(rows)
-    book = Book(company, facts.known_on[row] + timedelta(days=rng.randint(1, 60)), lake)
-    return book, facts.fiscal_year[row], facts.fiscal_period[row]
-
-
-def earnings_surprise(rng: random.Random, lake: Lake) -> Question:
-    """Ask for reported diluted earnings per share against a stated consensus."""
-    book, year, quarter = _quarter(rng, lake, "EPSDiluted")
-    actual = book.figure("EPSDiluted", year, quarter, "original")
-    consensus = round(actual * (1 + rng.choice((-1, 1)) * rng.uniform(0.03, 0.15)), 2)
-    if actual <= 0.2 or consensus == actual:
-        raise NotDrawable("too small for a surprise in whole cents")
-    text = (
-        f"Suppose the consensus for the diluted earnings per share of {book.label} in {_period_words(quarter, year)} "
-        f"had been ${consensus:.2f}. By what percentage did the figure that the company originally reported beat "
-        "(positive) or miss (negative) this consensus? Take the difference relative to the consensus."
-    )
-    expected = ExpectedNumber(actual / consensus - 1, "percent", SURPRISE_TOLERANCE)
-    return Question(text, expected, book.as_of, book.company.ticker, year)
-
-
-def revenue_surprise(rng: random.Random, lake: Lake) -> Question:
-    """Ask for reported quarterly revenue against a stated consensus."""
-    book, year, quarter = _quarter(rng, lake, "Revenue")
-    actual = book.figure("Revenue", year, quarter, "original")
-    consensus = round(actual * (1 + rng.choice((-1, 1)) * rng.uniform(0.02, 0.10)), -7)
-    if consensus <= 0 or abs(actual - consensus) < 0.01 * actual:
-        raise NotDrawable("too close for a surprise")
-    text = (
-        f"Suppose the consensus for the revenue of {book.label} in {_period_words(quarter, year)} had been "
-        f"${consensus / 1e9:.2f} billion. By what percentage did the revenue that the company originally reported beat "
-        "(positive) or miss (negative) this consensus? Take the difference relative to the consensus."
-    )
-    expected = ExpectedNumber(actual / consensus - 1, "percent", SURPRISE_TOLERANCE)
-    return Question(text, expected, book.as_of, book.company.ticker, year)
+    return draw
 
 
 TEMPLATES = (
-    Template("figure-on-date", "SEC Filing Analysis", figure_on_date),
-    Template("original-figure", "SEC Filing Analysis", original_figure),
-    Template("restatement-effect", "SEC Filing Analysis", restatement_effect),
-    Template("which-filing", "SEC Filing Analysis", which_filing),
-    Template("filing-date", "SEC Filing Analysis", filing_date),
-    Template("earnings-surprise", "Beat or Miss", earnings_surprise),
-    Template("revenue-surprise", "Beat or Miss", revenue_surprise),
-)
+    Template(
+        "figure-on-date", CATEGORY, figure_on_date,
+        ("the {line} last reported by the simulation date", "the figure of {line} that was in force"),
+        ("the amount of {line} that the newest filing until then gave",),
+    ),
+    Template(
+        "original-figure", CATEGORY, original_figure,
+        ("the {line} as it was first reported", "the figure of {line} in the filing that carried it first"),
+        ("the amount of {line} that was given before anything was corrected",),
+    ),
+    Template(
+        "restatement-effect", CATEGORY, restatement_effect,
+        ("the percentage by which the {line} was restated", "the change, in percent, that restatement made to {line}"),
+        ("the relative correction, negative for a cut, that later filings made to {line}",),
+    ),
+    Template(
+        "which-filing", CATEGORY, _first_filing("accession"),
+        ("the accession number of the filing that first gave the {line}",
+         "the accession number of the first filing with the {line}"),
+        ("the accession number under which the {line} appeared for the first time",),
+    ),
+    Template(
+        "filing-date", CATEGORY, _first_filing("filed"),
+        ("the date of the filing that first gave the {line}", "the day on which the {line} was first filed,"),
+        ("the date on which a filing brought the {line} for the first time",),
+    ),
+)  # fmt: skip

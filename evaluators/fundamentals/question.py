@@ -1,50 +1,66 @@
-"""A drawn question, and the company figures it is computed from."""
+"""A question with its truth, the family that it belongs to, and the texts that put it."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import date, timedelta
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
 
 from evaluators.answers.expected import Expected
-from lake import fundamentals
-from lake.fundamentals import COMPANIES, Company, Version
-from lake.records import Facts
-from lake.sample import Lake
+from evaluators.contract import Difficulty, Json
+from evaluators.fundamentals.world import World
 
-LAST_DAY = date(2100, 1, 1)
-"""Later than anything in the lake: used to choose a period, never to compute a gold answer."""
+FRAMES = (
+    "What was {what} of {company} {period}? {rules}",
+    "For {company}, find {what} {period}. {rules}",
+    "{rules} Find {what} of {company} {period}.",
+    "We need {what} {period} for {company}. {rules}",
+    "An analyst asks for {what} that {company} showed {period}. {rules}",
+)
+"""Texts of every family; each family's own words for what is asked alternate in them."""
+HELD_BACK_FRAMES = (
+    "Please establish {what} {period}, the company being {company}. {rules}",
+    "Look at {company}. Which value did {what} have {period}? {rules}",
+)
+"""More of them, which only the option ``wordings: held_back`` draws, with other words for what is asked."""
 
 
 class NotDrawable(LookupError):
-    """The drawn period lacks a figure that the question needs; the next draw is tried."""
+    """The drawn company or period lacks a figure that the question needs; the next draw is tried."""
 
 
 @dataclass(frozen=True)
-class Question:
-    """A question with its truth.
+class Drawn:
+    """One draw of a family, before it is put in words.
 
     Attributes
     ----------
-    text
-        What is asked, with its definitions.
+    company, period
+        Noun phrases that say, or describe, whose figure of when is asked for.
+    rules
+        Sentences that fix which version is meant, and every convention that could be read in two ways.
     expected
         The gold answer and its tolerance.
     as_of
         Simulation date; the gold answer uses nothing known later.
-    ticker
-        The company or share asked about.
-    fiscal_year
-        The fiscal year asked about, None for questions on prices.
+    ticker, fiscal_year
+        Whose figure it is, and of when; no fiscal year for questions on prices.
+    words
+        What stands in the braces of the family's own words.
+    inputs
+        What the gold answer follows from, for a second computation; never sent.
     """
 
-    text: str
+    company: str
+    period: str
+    rules: str
     expected: Expected
     as_of: date
     ticker: str
     fiscal_year: int | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -58,75 +74,23 @@ class Template:
     category
         FAB++ category.
     draw
-        Draws one question; raises :class:`NotDrawable` when the drawn period lacks a figure.
+        Draws one question of a difficulty; raises :class:`NotDrawable` when the drawn period lacks a figure.
+    asks, held_back
+        The family's own words for what is asked, of the usual texts and of those held back.
     servers
         Tool servers without which the question cannot be answered.
     """
 
     name: str
     category: str
-    draw: Callable[[random.Random, Lake], Question]
+    draw: Callable[[random.Random, World, Difficulty], Drawn]
+    asks: tuple[str, ...]
+    held_back: tuple[str, ...]
     servers: tuple[str, ...] = ("edgar",)
 
-
-@dataclass(frozen=True)
-class Book:
-    """One company's figures as known on one date."""
-
-    company: Company
-    as_of: date
-    lake: Lake
-
-    @cached_property
-    def facts(self) -> Facts:
-        """Everything known on ``as_of``."""
-        return self.lake.facts.known(self.company.ticker, as_of=self.as_of)
-
-    @property
-    def label(self) -> str:
-        """Name and ticker."""
-        return f"{self.company.name} ({self.company.ticker})"
-
-    @property
-    def as_known(self) -> str:
-        """The sentence that fixes which version of a restated figure is meant."""
-        return f"Use the figures as last reported by the simulation date ({self.as_of})."
-
-    def row(self, item: str, fiscal_year: int, period: str = "FY", version: Version = "latest") -> Facts:
-        """Return the one-row record of a figure; :class:`NotDrawable` when it was not known."""
-        found = fundamentals.select(self.facts, item, fiscal_year=fiscal_year, fiscal_period=period, version=version)
-        if not len(found):
-            raise NotDrawable(f"{self.company.ticker} {item} {period} {fiscal_year}")
-        return found
-
-    def figure(self, item: str, fiscal_year: int, period: str = "FY", version: Version = "latest") -> float:
-        """Return a figure in full units."""
-        return self.row(item, fiscal_year, period, version).value[0]
-
-    def positive(self, item: str, fiscal_year: int, period: str = "FY") -> float:
-        """Return a figure that a ratio can be taken to or a growth rate from."""
-        value = self.figure(item, fiscal_year, period)
-        if value <= 0:
-            raise NotDrawable(f"{self.company.ticker} {item} {period} {fiscal_year} is {value}")
-        return value
-
-    def year_named(self, fiscal_year: int) -> str:
-        """Return the fiscal year with its last day, which differs between companies."""
-        end = self.row("NetIncome", fiscal_year).period_end[0]
-        return f"fiscal {fiscal_year} (ended {end.day} {end:%B %Y})"
-
-
-def any_company(rng: random.Random) -> Company:
-    """Draw a company."""
-    return COMPANIES[rng.choice(sorted(COMPANIES))]
-
-
-def any_annual_book(rng: random.Random, lake: Lake, *, first_year: int = 2010) -> tuple[Book, int]:
-    """Draw a company, a fiscal year and a simulation date within some months after its annual report."""
-    company = any_company(rng)
-    full = Book(company, LAST_DAY, lake)
-    last_year = max(year for year, period in zip(full.facts.fiscal_year, full.facts.fiscal_period, strict=True)
-                    if period == "FY")  # fmt: skip
-    fiscal_year = rng.randint(first_year, last_year)
-    filed = full.row("NetIncome", fiscal_year, version="original").known_on[0]
-    return Book(company, filed + timedelta(days=rng.randint(1, 240)), lake), fiscal_year
+    def text(self, drawn: Drawn, number: int, *, held_back: bool) -> str:
+        """Return the question in the wording of a number."""
+        frames, words = (HELD_BACK_FRAMES, self.held_back) if held_back else (FRAMES, self.asks)
+        what = words[number % len(words)].format_map(drawn.words)
+        parts = {"company": drawn.company, "period": drawn.period, "rules": drawn.rules}
+        return frames[number].format(what=what, **parts).strip()

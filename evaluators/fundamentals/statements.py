@@ -3,211 +3,160 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from evaluators.answers import Tolerance
-from evaluators.answers.expected import ExpectedNumber
-from evaluators.fundamentals.question import Book, NotDrawable, Question, Template, any_annual_book
-from lake.sample import Lake
+from evaluators.contract import Difficulty, Json
+from evaluators.fundamentals import measures
+from evaluators.fundamentals.levels import drawn, placed
+from evaluators.fundamentals.measures import LINES, MARGINS, Measure
+from evaluators.fundamentals.question import Drawn, Template
+from evaluators.fundamentals.world import World
 
-PERCENT_TOLERANCE = Tolerance(relative=0.01, absolute=0.0005)
-POINTS_TOLERANCE = Tolerance(relative=0.01, absolute=0.0002)
-RATIO_TOLERANCE = Tolerance(relative=0.01, absolute=0.0)
-MONEY_TOLERANCE = Tolerance(relative=0.005, absolute=0.0)
-
-MARGINS = {
-    "gross margin": ("GrossProfit", "gross profit"),
-    "operating margin": ("OperatingIncome", "operating income"),
-    "net margin": ("NetIncome", "net income"),
-    "research and development intensity": ("ResearchAndDevelopment", "research and development expense"),
-}
-FLOWS = {
-    "ResearchAndDevelopment": "research and development expense",
-    "NetIncome": "net income",
-    "OperatingCashFlow": "net cash from operating activities",
-    "ShareRepurchases": "cash paid for repurchases of common stock",
-    "CapitalExpenditure": "cash paid for property, plant and equipment",
-}
+FUNDAMENTAL, TREND, QUANTITATIVE = "Fundamental Analysis", "Trend Analysis", "Quantitative Reasoning"
+Variant = tuple[Measure, Mapping[str, str], Mapping[str, Json]]
+"""A measure, the words that tell it from others of its family, and the same for a second computation."""
 
 
-def _asked(book: Book, text: str, expected: ExpectedNumber, fiscal_year: int) -> Question:
-    return Question(f"{text} {book.as_known}", expected, book.as_of, book.company.ticker, fiscal_year)
+def _asked(variant: Callable[[random.Random], Variant]) -> Callable[[random.Random, World, Difficulty], Drawn]:
+    def draw(rng: random.Random, world: World, level: Difficulty) -> Drawn:
+        measure, words, inputs = variant(rng)
+        return replace(drawn(placed(rng, world, level, measure), measure, **inputs), words=words)
+
+    return draw
 
 
-def _percent(gold: float) -> ExpectedNumber:
-    return ExpectedNumber(gold, "percent", PERCENT_TOLERANCE)
+def _one(measure: Measure) -> Callable[[random.Random, World, Difficulty], Drawn]:
+    return _asked(lambda rng: (measure, {}, {}))
 
 
-def margin(rng: random.Random, lake: Lake) -> Question:
-    """Ask for a profit or cost line over revenue."""
-    book, year = any_annual_book(rng, lake)
+def _margin(rng: random.Random) -> Variant:
     name = rng.choice(sorted(MARGINS))
     item, words = MARGINS[name]
-    gold = book.figure(item, year) / book.positive("Revenue", year)
-    text = f"What was the {name} of {book.label} in {book.year_named(year)}, that is {words} divided by revenue?"
-    return _asked(book, text, _percent(gold), year)
+    return measures.margin(item), {"name": name, "top": words}, {"item": item}
 
 
-def margin_change(rng: random.Random, lake: Lake) -> Question:
-    """Ask for the change of a margin against the year before, in percentage points."""
-    book, year = any_annual_book(rng, lake, first_year=2011)
-    name = rng.choice(("gross margin", "operating margin", "net margin"))
-    item, words = MARGINS[name]
-    now, before = (book.figure(item, y) / book.positive("Revenue", y) for y in (year, year - 1))
-    text = (
-        f"By how many percentage points did the {name} ({words} divided by revenue) of {book.label} change from fiscal "
-        f"{year - 1} to {book.year_named(year)}? Give the difference of the two margins, positive for a rise."
-    )
-    return _asked(book, text, ExpectedNumber(now - before, "percent", POINTS_TOLERANCE), year)
+def _margin_change(rng: random.Random) -> Variant:
+    _, words, inputs = _margin(rng)
+    return measures.margin_change(str(inputs["item"])), words, inputs
 
 
-def return_on_equity(rng: random.Random, lake: Lake) -> Question:
-    """Ask for net income over average equity."""
-    book, year = any_annual_book(rng, lake, first_year=2011)
-    equity = (book.positive("Equity", year) + book.positive("Equity", year - 1)) / 2
-    text = (
-        f"What was the return on equity of {book.label} in {book.year_named(year)}: net income divided by the mean of "
-        f"stockholders' equity at the end of fiscal {year - 1} and at the end of fiscal {year}?"
-    )
-    return _asked(book, text, _percent(book.figure("NetIncome", year) / equity), year)
+def _revenue_growth(rng: random.Random) -> Variant:
+    item = rng.choice(("Revenue", "GrossProfit"))
+    return measures.growth(item), {"line": LINES[item]}, {"item": item}
 
 
-def free_cash_flow(rng: random.Random, lake: Lake) -> Question:
-    """Ask for operating cash flow less capital expenditure."""
-    book, year = any_annual_book(rng, lake)
-    gold = book.figure("OperatingCashFlow", year) - book.figure("CapitalExpenditure", year)
-    text = (
-        f"What was the free cash flow of {book.label} in {book.year_named(year)}: net cash from operating activities "
-        "less cash paid for property, plant and equipment?"
-    )
-    return _asked(book, text, ExpectedNumber(gold, "currency", MONEY_TOLERANCE), year)
+def _compound_growth(rng: random.Random) -> Variant:
+    item, years = rng.choice(("Revenue", "GrossProfit", "OperatingIncome")), rng.randint(2, 4)
+    measure = measures.growth(item, years)._replace(periods=measures.YEAR)
+    return measure, {"line": LINES[item], "years": str(years)}, {"item": item, "span": years}
 
 
-def current_ratio(rng: random.Random, lake: Lake) -> Question:
-    """Ask for current assets over current liabilities."""
-    book, year = any_annual_book(rng, lake)
-    gold = book.figure("CurrentAssets", year) / book.positive("CurrentLiabilities", year)
-    text = (
-        f"What was the current ratio of {book.label} at the end of {book.year_named(year)}: total current assets "
-        "divided by total current liabilities?"
-    )
-    return _asked(book, text, ExpectedNumber(gold, "number", RATIO_TOLERANCE), year)
+def _cumulative_flow(rng: random.Random) -> Variant:
+    item, years = rng.choice(sorted(LINES)), rng.randint(2, 4)
+    words = {"line": LINES[item], "years": str(years)}
+    return measures.cumulative(item, years), words, {"item": item, "span": years}
 
 
-def cash_conversion(rng: random.Random, lake: Lake) -> Question:
-    """Ask for operating cash flow over net income."""
-    book, year = any_annual_book(rng, lake)
-    gold = book.figure("OperatingCashFlow", year) / book.positive("NetIncome", year)
-    if abs(gold - 1) < 0.02:
-        raise NotDrawable("one is what a guess would say")
-    text = (
-        f"What was the ratio of net cash from operating activities to net income of {book.label} in "
-        f"{book.year_named(year)}?"
-    )
-    return _asked(book, text, ExpectedNumber(gold, "number", RATIO_TOLERANCE), year)
-
-
-def revenue_growth(rng: random.Random, lake: Lake) -> Question:
-    """Ask for revenue against the year before."""
-    book, year = any_annual_book(rng, lake, first_year=2011)
-    gold = book.positive("Revenue", year) / book.positive("Revenue", year - 1) - 1
-    text = f"By what percentage did the revenue of {book.label} grow from fiscal {year - 1} to {book.year_named(year)}?"
-    return _asked(book, text, _percent(gold), year)
-
-
-def compound_growth(rng: random.Random, lake: Lake) -> Question:
-    """Ask for compound annual growth over several years."""
-    book, year = any_annual_book(rng, lake, first_year=2013)
-    item, words = rng.choice((("Revenue", "revenue"), ("OperatingIncome", "operating income")))
-    years = rng.randint(3, min(6, year - 2010))
-    gold = (book.positive(item, year) / book.positive(item, year - years)) ** (1 / years) - 1
-    text = (
-        f"What was the compound annual growth rate of the {words} of {book.label} over the {years} years from fiscal "
-        f"{year - years} to {book.year_named(year)}?"
-    )
-    return _asked(book, text, _percent(gold), year)
-
-
-def cumulative_flow(rng: random.Random, lake: Lake) -> Question:
-    """Ask for the sum of a flow over several years."""
-    book, year = any_annual_book(rng, lake, first_year=2013)
-    item = rng.choice(sorted(FLOWS))
-    first = year - rng.randint(2, 4)
-    gold = sum(book.figure(item, y) for y in range(first, year + 1))
-    text = (
-        f"What was the total {FLOWS[item]} of {book.label} over the fiscal years {first} to {year}, both included? "
-        f"Fiscal {year} {book.year_named(year).partition(' (')[2].rstrip(')')}."
-    )
-    return _asked(book, text, ExpectedNumber(gold, "currency", MONEY_TOLERANCE), year)
-
-
-def fourth_quarter(rng: random.Random, lake: Lake) -> Question:
-    """Ask for the quarter that no one files: the year less the first three quarters."""
-    book, year = any_annual_book(rng, lake, first_year=2018)
-    item, words = rng.choice(
-        (("Revenue", "revenue"), ("NetIncome", "net income"), ("OperatingIncome", "operating income"))
-    )
-    gold = book.figure(item, year) - sum(book.figure(item, year, quarter) for quarter in ("Q1", "Q2", "Q3"))
-    text = (
-        f"What was the {words} of {book.label} in the fourth quarter of {book.year_named(year)}? Fourth quarters are "
-        "not reported as such: take the year less the first three quarters."
-    )
-    return _asked(book, text, ExpectedNumber(gold, "currency", MONEY_TOLERANCE), year)
-
-
-def effective_tax_rate(rng: random.Random, lake: Lake) -> Question:
-    """Ask for income tax over income before tax."""
-    book, year = any_annual_book(rng, lake)
-    tax = book.figure("IncomeTax", year)
-    before_tax = book.figure("NetIncome", year) + tax
-    if before_tax <= 0:
-        raise NotDrawable("no taxable income")
-    text = (
-        f"What was the effective tax rate of {book.label} in {book.year_named(year)}: income tax expense divided by "
-        "the sum of net income and income tax expense?"
-    )
-    return _asked(book, text, _percent(tax / before_tax), year)
-
-
-def sustainable_growth(rng: random.Random, lake: Lake) -> Question:
-    """Ask for return on opening equity times the share of profit that is kept."""
-    book, year = any_annual_book(rng, lake, first_year=2013)
-    income = book.positive("NetIncome", year)
-    retained = 1 - book.figure("Dividends", year) / income
-    gold = income / book.positive("Equity", year - 1) * retained
-    text = (
-        f"What was the sustainable growth rate of {book.label} in {book.year_named(year)}: net income divided by "
-        f"stockholders' equity at the end of fiscal {year - 1}, times one minus the payout ratio (dividends paid "
-        "divided by net income)?"
-    )
-    return _asked(book, text, _percent(gold), year)
-
-
-def incremental_margin(rng: random.Random, lake: Lake) -> Question:
-    """Ask for added operating income per dollar of added revenue."""
-    book, year = any_annual_book(rng, lake, first_year=2011)
-    added_revenue = book.figure("Revenue", year) - book.figure("Revenue", year - 1)
-    if abs(added_revenue) < 0.03 * book.figure("Revenue", year):
-        raise NotDrawable("revenue hardly changed")
-    gold = (book.figure("OperatingIncome", year) - book.figure("OperatingIncome", year - 1)) / added_revenue
-    text = (
-        f"What was the incremental operating margin of {book.label} in {book.year_named(year)}: the change of "
-        f"operating income against fiscal {year - 1} divided by the change of revenue?"
-    )
-    return _asked(book, text, _percent(gold), year)
+def fourth_quarter(rng: random.Random, world: World, level: Difficulty) -> Drawn:
+    """Ask for the quarter that no one files: the year less what was reported before."""
+    flows = ("OperatingCashFlow", "CapitalExpenditure", "DepreciationAndAmortization")
+    item = rng.choice(("Revenue", "NetIncome", "OperatingIncome") if level == "easy" else flows)
+    measure = measures.line(item)
+    at = placed(rng, world, level, measure._replace(periods=("FY", "Q4")))
+    end = at.view.book.year_end(at.view.year)
+    at = at._replace(view=replace(at.view, period="Q4"))
+    if level == "easy":
+        at = at._replace(period=f"in the fourth quarter of fiscal {at.view.year} (ended {end:%-d %B %Y})")
+    elif level == "expert":
+        at = at._replace(period=f"in the last quarter of {at.period.removeprefix('in ')}")
+    found = drawn(at, measure, item=item)
+    rules = f"Fourth quarters are not reported as such: take the year less the first three. {found.rules}"
+    return replace(found, words={"line": LINES[item]}, rules=rules if level == "easy" else found.rules)
 
 
 TEMPLATES = (
-    Template("margin", "Fundamental Analysis", margin),
-    Template("margin-change", "Fundamental Analysis", margin_change),
-    Template("return-on-equity", "Fundamental Analysis", return_on_equity),
-    Template("free-cash-flow", "Fundamental Analysis", free_cash_flow),
-    Template("current-ratio", "Fundamental Analysis", current_ratio),
-    Template("cash-conversion", "Fundamental Analysis", cash_conversion),
-    Template("revenue-growth", "Trend Analysis", revenue_growth),
-    Template("compound-growth", "Trend Analysis", compound_growth),
-    Template("cumulative-flow", "Trend Analysis", cumulative_flow),
-    Template("fourth-quarter", "Quantitative Reasoning", fourth_quarter),
-    Template("effective-tax-rate", "Quantitative Reasoning", effective_tax_rate),
-    Template("sustainable-growth", "Quantitative Reasoning", sustainable_growth),
-    Template("incremental-margin", "Quantitative Reasoning", incremental_margin),
-)
+    Template(
+        "margin", FUNDAMENTAL, _asked(_margin),
+        ("the {name} ({top} divided by revenue)", "{top} as a percentage of revenue"),
+        ("the part of revenue that was left as {top}",),
+    ),
+    Template(
+        "margin-change", FUNDAMENTAL, _asked(_margin_change),
+        ("the change of the {name} ({top} over revenue) against the same period of the year before, in percentage "
+         "points, positive for a rise,",
+         "the difference between the {name} and that of the same period a year earlier ({top} over revenue; percentage "
+         "points, positive when it rose)"),
+        ("the number of percentage points that {top} as a share of revenue gained (negative: lost) on the same period "
+         "of the year before",),
+    ),
+    Template(
+        "return-on-equity", FUNDAMENTAL, _one(measures.RETURN_ON_EQUITY),
+        ("the return on equity (net income over the mean of stockholders' equity at the end of the year and at the end "
+         "of the year before)",
+         "net income as a percentage of average stockholders' equity, the mean of its opening and closing balances,"),
+        ("what stockholders' equity, averaged over the beginning and the end of the year, returned as net income",),
+    ),
+    Template(
+        "free-cash-flow", FUNDAMENTAL, _one(measures.FREE_CASH_FLOW),
+        ("the free cash flow (net cash from operating activities less cash paid for property, plant and equipment)",
+         "the cash from operating activities that remained after purchases of property, plant and equipment"),
+        ("what operations brought in as cash beyond the spending on property, plant and equipment",),
+    ),
+    Template(
+        "current-ratio", FUNDAMENTAL, _one(measures.CURRENT_RATIO),
+        ("the current ratio (total current assets over total current liabilities, at the end of the period)",
+         "the ratio of current assets to current liabilities on the last day"),
+        ("the multiple of current liabilities that current assets were on the closing day",),
+    ),
+    Template(
+        "cash-conversion", FUNDAMENTAL, _one(measures.CASH_CONVERSION),
+        ("the ratio of net cash from operating activities to net income",
+         "the cash conversion (net cash from operating activities over net income)"),
+        ("the multiple of net income that operations brought in as cash",),
+    ),
+    Template(
+        "revenue-growth", TREND, _asked(_revenue_growth),
+        ("the percentage growth of {line} over the same period of the year before",
+         "the change of {line} against the same period a year earlier, in percent,"),
+        ("the rate at which {line} outgrew (negative: fell short of) the same period of the year before",),
+    ),
+    Template(
+        "compound-growth", TREND, _asked(_compound_growth),
+        ("the compound annual growth rate of {line} over the {years} years up to the fiscal year",
+         "the mean annual growth of {line} in percent, compounded over the {years} years up to the fiscal year,"),
+        ("the constant yearly rate at which {line} would have come to this from {years} fiscal years before",),
+    ),
+    Template(
+        "cumulative-flow", TREND, _asked(_cumulative_flow),
+        ("the total {line} over {years} fiscal years, the last of them being the one",
+         "{line}, summed over {years} fiscal years with the last one"),
+        ("what {line} adds up to over {years} consecutive fiscal years that close with the one",),
+    ),
+    Template(
+        "fourth-quarter", QUANTITATIVE, fourth_quarter,
+        ("the {line}", "the figure of {line}"),
+        ("the amount of {line}",),
+    ),
+    Template(
+        "effective-tax-rate", QUANTITATIVE, _one(measures.EFFECTIVE_TAX_RATE),
+        ("the effective tax rate in percent (income tax expense over the sum of net income and income tax expense)",
+         "income tax expense as a percentage of net income before that expense"),
+        ("the part of net income before income tax expense that this expense took",),
+    ),
+    Template(
+        "sustainable-growth", QUANTITATIVE, _one(measures.SUSTAINABLE_GROWTH),
+        ("the sustainable growth rate (net income over opening stockholders' equity, times one minus dividends paid "
+         "over net income)",
+         "the return on opening stockholders' equity times the share of net income that was not paid as dividends"),
+        ("the growth that retained profit allows: net income less dividends paid, over stockholders' equity at the end "
+         "of the year before,",),
+    ),
+    Template(
+        "incremental-margin", QUANTITATIVE, _one(measures.INCREMENTAL_MARGIN),
+        ("the incremental operating margin (change of operating income over change of revenue, both against the same "
+         "period of the year before)",
+         "the added operating income per dollar of added revenue, each against the same period a year earlier,"),
+        ("the share of the change of revenue on the same period of the year before that arrived as operating income",),
+    ),
+)  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Any
 
 from lake import sample
 from lake.fundamentals import Company, EmbeddedCompanies
+from lake.layers import Layered, LayeredCompanies, LayeredTexts
 from lake.point_in_time import PointInTime
 from lake.records import (
     Actions,
@@ -28,6 +29,9 @@ from lake.records import (
     Sections,
     StatementLines,
 )
+from lake.simulated_filers import outlook, statements, texts
+from lake.simulated_filers.directory import SimulatedCompanies, filers
+from lake.simulated_filers.source import Generated, GeneratedFacts, GeneratedSections
 from lake.tables import RecordT, Table
 from tests.lake.quoted import made_chain
 
@@ -37,6 +41,8 @@ CANARY = 777_123.0
 DIGITS = "777123"
 NEWCOMER = "NEWCO"
 """A key of which everything is of tomorrow."""
+FILER = sorted(filers())[0]
+"""A simulated filer, of which everything planted is of tomorrow."""
 _FOLDER = tempfile.TemporaryDirectory()
 
 
@@ -55,19 +61,36 @@ def planted(*, with_tomorrow: bool = True) -> sample.Lake:
     def memory(table: type[RecordT], key: str, rows: Any) -> PointInTime[RecordT]:
         return PointInTime("fixture", lambda: {key: table.of([row for row in rows if row[0] <= last])})
 
+    def beside(make: Callable[[str], RecordT], row: tuple[Any, ...]) -> Callable[[str], RecordT]:
+        """Return what a simulated filer has, and a row of tomorrow."""
+
+        def made(ticker: str) -> RecordT:
+            table = make(ticker)
+            return type(table).of([each for each in (*_rows(table), row) if each[0] <= last])
+
+        return made
+
     rates = [(date(2020, 6, 1), date(2020, 6, 1), 0.15), (TOMORROW, TOMORROW, 77.0)]
     return replace(
         lake,
-        facts=memory(Facts, "AAPL", facts),
-        companies=_Companies() if with_tomorrow else lake.companies,
+        facts=Layered(memory(Facts, "AAPL", facts), GeneratedFacts(beside(statements.facts, facts[-1]))),
+        companies=LayeredCompanies(_Companies() if with_tomorrow else EmbeddedCompanies(), SimulatedCompanies()),
         simulated_bars=memory(Bars, "SIM-TECH", bars),
         rates=memory(Observations, "DTB3", rates),
-        filings=_table(kept / "index", FilingIndex, "AAPL", list(_filings()), last),
+        filings=Layered(
+            _table(kept / "index", FilingIndex, "AAPL", list(_filings()), last),
+            Generated(beside(statements.filings, list(_filings())[-1])),
+        ),
         option_quotes=_table(kept / "option_quotes", OptionQuotes, "ACME", list(_option_quotes()), last),
-        sections=_table(kept / "sections", Sections, "AAPL", list(_sections()), last),
+        sections=LayeredTexts(
+            _table(kept / "sections", Sections, "AAPL", list(_sections()), last),
+            GeneratedSections(beside(texts.sections, list(_sections())[-1])),
+        ),
         **{
-            name: _table(kept / name, record, key, [row(day, value) for day, value in _TWO_DAYS], last)
-            for name, (record, key, row) in _PROVIDED.items()
+            name: _provided(
+                kept, name, last, beside(_OF_FILERS[name], row(TOMORROW, CANARY)) if name in _OF_FILERS else None
+            )
+            for name, (_, _, row) in _PROVIDED.items()
         },
     )
 
@@ -111,6 +134,14 @@ _PROVIDED: dict[str, tuple[Any, str, Callable[[date, float], tuple[Any, ...]]]] 
     "order_books": (OrderBooks, "BTC/USDT", lambda day, value: (day, _moment(day), "bid", 1, value, value)),
 }
 """Fields of the lake -> the record, a key, and what a row is of a day and a value."""
+_OF_FILERS = {"actions": outlook.actions, "earnings": outlook.earnings, "estimates": outlook.estimates}
+"""Those that simulated filers have, too."""
+
+
+def _provided(kept: Path, name: str, last: date, make: Callable[[str], Any] | None) -> Any:
+    record, key, row = _PROVIDED[name]
+    table = _table(kept / name, record, key, [row(day, value) for day, value in _TWO_DAYS], last)
+    return table if make is None else Layered(table, Generated(make))
 
 
 def _table(folder: Path, record: type[RecordT], key: str, rows: Any, last: date) -> Table[RecordT]:

@@ -14,7 +14,7 @@ import pytest
 from mcp_servers import edgar, options, trading, yfinance
 from mcp_servers.sandbox import tiers
 from mcp_servers.sandbox.pool import Pool
-from tests.canaries.planted import AS_OF, CANARY, DIGITS, NEWCOMER, TOMORROW, planted
+from tests.canaries.planted import AS_OF, CANARY, DIGITS, FILER, NEWCOMER, TOMORROW, planted
 from tests.canaries.play import is_planted, play
 
 Ask = Callable[..., Any]
@@ -48,6 +48,15 @@ EVERY_CALL = [
     (edgar, "get_filing_section", {"ticker": "AAPL", "section": "I-2", "form": "10-K"}),
     (edgar, "search_filings", {"query": "Apple sells"}),
     (edgar, "search_filings", {"query": "discussion", "ticker": NEWCOMER}),
+    (edgar, "search_companies", {"query": FILER}),
+    (edgar, "list_filings", {"ticker": FILER, "limit": 200}),
+    (edgar, "get_company_facts", {"ticker": FILER, "concept": "Revenue", "version": "all"}),
+    (edgar, "get_financial_statement", {"ticker": FILER, "statement": "income", "fiscal_year": 2019}),
+    (edgar, "get_ratios", {"ticker": FILER, "fiscal_year": 2019}),
+    (edgar, "get_filing", {"ticker": FILER}),
+    (edgar, "get_filing_section", {"ticker": FILER, "section": "7"}),
+    (edgar, "search_filings", {"query": "covenant", "ticker": FILER}),
+    *((yfinance, tool, {"ticker": FILER}) for tool in ("get_actions", "get_earnings", "get_estimates")),
     (yfinance, "list_tickers", {}),
     (yfinance, "get_quote", {"ticker": "SIM-TECH"}),
     (yfinance, "get_quote", {"ticker": "SIM-TECH", "date": TOMORROW.isoformat()}),
@@ -185,6 +194,9 @@ def test_the_canaries_sing_a_day_later(ask: Ask) -> None:
     assert DIGITS in filed["accession"]
     facts = ask(edgar.build_server(lake=LAKE), "get_company_facts", as_of=TOMORROW, ticker="AAPL", concept="Revenues")
     assert CANARY in facts["value"]
+    filer = {"as_of": TOMORROW, "ticker": FILER}
+    assert DIGITS in ask(edgar.build_server(lake=LAKE), "list_filings", **filer)["accession"]
+    assert CANARY in ask(yfinance.build_server(lake=LAKE), "get_estimates", **filer)["average"]
     assert ask(yfinance.build_server(lake=LAKE), "get_quote", as_of=TOMORROW, ticker="SIM-TECH")["close"] == CANARY
     assert (
         ask(options.build_server(lake=LAKE), "get_options_chain", as_of=TOMORROW, ticker="SIM-TECH")["spot"] == CANARY

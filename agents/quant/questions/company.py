@@ -25,8 +25,14 @@ LINE_ITEMS: tuple[tuple[str, str], ...] = (
     (r"selling, general and administrative", "SellingGeneralAndAdministrative"),
     (r"income tax(?: expense|es)?", "IncomeTax"),
     (r"net income|net profit", "NetIncome"),
-    (r"cash (?:flow )?from operati(?:ng activities|ons)|operating cash flow", "OperatingCashFlow"),
-    (r"capital expenditures?|capex|cash paid for property, plant and equipment", "CapitalExpenditure"),
+    (
+        r"cash (?:flow )?from operati(?:ng activities|ons)|operating cash flow|operations brought in(?: as cash)?",
+        "OperatingCashFlow",
+    ),
+    (
+        r"capital expenditures?|capex|(?:cash paid for|purchases of|spending on) property, plant and equipment",
+        "CapitalExpenditure",
+    ),
     (r"depreciation", "DepreciationAndAmortization"),
     (r"dividends paid", "Dividends"),
     (r"(?:total )?current assets", "CurrentAssets"),
@@ -85,7 +91,7 @@ def read_inquiry(body: dict[str, Any]) -> Inquiry | None:
     through = re.search(r"fiscal years? (\d{4}) (?:to|through|and) (?:fiscal )?(\d{4})", text)
     if through:
         years = tuple(dict.fromkeys([int(through.group(1)), int(through.group(2)), *years]))
-    if not ticker or not years:
+    if not years or "four quarters" in text:
         return None
     quarter = re.search(r"\bQ([1-4])\b", text)
     named = re.search(r"\b(first|second|third|fourth) quarter\b", text)
@@ -94,12 +100,22 @@ def read_inquiry(body: dict[str, Any]) -> Inquiry | None:
         period = f"Q{quarter.group(1)}"
     elif named:
         period = f"Q{('first', 'second', 'third', 'fourth').index(named.group(1)) + 1}"
-    return Inquiry(str(ticker), text.lower(), years, period, line_items(text))
+    return Inquiry(str(ticker or ""), text.lower(), years, period, line_items(text))
 
 
 def _ticker(text: str) -> str | None:
-    match = re.search(r"\(([A-Z]{1,5})\)", text)
+    match = re.search(r"\(([A-Z]{1,5}(?:-[A-Z0-9]{1,8})?)\)", text)
     return match.group(1) if match else None
+
+
+async def _looked_up(text: str, toolbox: Toolbox) -> str | None:
+    """Return the ticker of the one company that is named; None when there is none, or several to choose from."""
+    names = set(re.findall(r"\b((?:[A-Z]\w+ )+(?:Inc|Corp|Co)\.)", text))
+    if len(names) != 1:
+        return None
+    name = re.sub(r"^(?:(?:For|Find|Look|What|State|Please) )+", "", names.pop())
+    found = (await toolbox.call("edgar", "search_companies", query=name))["ticker"]
+    return str(found[0]) if len(found) == 1 else None
 
 
 class Filings:
@@ -138,12 +154,22 @@ Operation: TypeAlias = Callable[[Inquiry, Filings], Awaitable[float | str | None
 
 
 def _version(inquiry: Inquiry) -> str:
-    return "original" if re.search(r"original(?:ly)? report|first report", inquiry.text) else "latest"
+    first = r"original(?:ly)? report|first report|before anything was corrected|filing that carried it first"
+    return "original" if re.search(first, inquiry.text) else "latest"
+
+
+_YEAR_BEFORE = r"year before|year earlier"
 
 
 async def _filing(inquiry: Inquiry, filings: Filings) -> str | None:
     """Return the accession number or the date of the filing that first carried a figure."""
-    column = "accession" if "accession number" in inquiry.text else "filed" if "which date" in inquiry.text else None
+    column = (
+        "accession"
+        if "accession number" in inquiry.text
+        else "filed"
+        if re.search(r"which date|date of the filing|the (?:day|date) on which", inquiry.text)
+        else None
+    )
     if column is None or not inquiry.items:
         return None
     row = await filings.row(inquiry.items[0], inquiry.years[-1], inquiry.period, "original")
@@ -160,33 +186,41 @@ async def _surprise(inquiry: Inquiry, filings: Filings) -> float | None:
 
 
 async def _growth(inquiry: Inquiry, filings: Filings) -> float | None:
-    if not re.search(r"\bgr[eo]w|growth rate", inquiry.text) or len(inquiry.items) != 1:
+    grown = rf"gr[eo]w|growth|yearly rate|change of .*(?:{_YEAR_BEFORE})"
+    if not re.search(grown, inquiry.text) or len(inquiry.items) != 1:
         return None
-    first, last = (inquiry.years[0], inquiry.years[-1])
-    first = last - 1 if first == last else min(first, last)
     last = max(inquiry.years)
+    spanned = re.search(r"over the (\d+) years|from (\d+) fiscal years before", inquiry.text)
+    span = int(spanned.group(1) or spanned.group(2)) if spanned else 1
+    first = last - span if len(inquiry.years) == 1 else min(inquiry.years)
     ratio = await filings.figure(inquiry.items[0], last, inquiry.period) / await filings.figure(
         inquiry.items[0], first, inquiry.period
     )
-    return ratio ** (1.0 / (last - first)) - 1.0 if "compound" in inquiry.text else ratio - 1.0
+    return ratio ** (1.0 / (last - first)) - 1.0 if re.search(r"compound|yearly rate", inquiry.text) else ratio - 1.0
 
 
 async def _margin(inquiry: Inquiry, filings: Filings) -> float | None:
     item = next((item for name, item in MARGINS.items() if name in inquiry.text), None)
-    if item is None or "incremental" in inquiry.text:
+    profits = [each for each in inquiry.items if each in MARGINS.values()]
+    if item is None and "percentage points" in inquiry.text and len(profits) == 1:
+        item = profits[0]
+    if item is None or "incremental" in inquiry.text or "segment" in inquiry.text:
         return None
 
     async def margin(year: int) -> float:
         period = inquiry.period
         return await filings.figure(item, year, period) / await filings.figure("Revenue", year, period)
 
-    if "change" in inquiry.text and len(inquiry.years) > 1:
-        return await margin(max(inquiry.years)) - await margin(min(inquiry.years))
+    year = max(inquiry.years)
+    if re.search(r"change|difference|percentage points", inquiry.text):
+        return await margin(year) - await margin(min(inquiry.years) if len(inquiry.years) > 1 else year - 1)
     return await margin(inquiry.years[-1])
 
 
 async def _free_cash_flow(inquiry: Inquiry, filings: Filings) -> float | None:
-    if "free cash flow" not in inquiry.text:
+    cash = {"OperatingCashFlow", "CapitalExpenditure"}
+    left = re.search(r"remained after|less|beyond", inquiry.text)
+    if "free cash flow" not in inquiry.text and not (left and set(inquiry.items) == cash):
         return None
     year, period = inquiry.years[-1], inquiry.period
     return await filings.figure("OperatingCashFlow", year, period) - await filings.figure(
@@ -195,7 +229,8 @@ async def _free_cash_flow(inquiry: Inquiry, filings: Filings) -> float | None:
 
 
 async def _return_on_equity(inquiry: Inquiry, filings: Filings) -> float | None:
-    if "return on equity" not in inquiry.text:
+    averaged = re.search(r"mean|average", inquiry.text) and set(inquiry.items) == {"Equity", "NetIncome"}
+    if "return on equity" not in inquiry.text and not averaged:
         return None
     year = max(inquiry.years)
     equity = [await filings.figure("Equity", when) for when in (year - 1, year)]
@@ -204,32 +239,47 @@ async def _return_on_equity(inquiry: Inquiry, filings: Filings) -> float | None:
 
 
 async def _effective_tax_rate(inquiry: Inquiry, filings: Filings) -> float | None:
-    if "effective tax rate" not in inquiry.text:
+    before = re.search(r"before (?:that|this|income tax) expense", inquiry.text)
+    if "effective tax rate" not in inquiry.text and not before:
         return None
     tax = await filings.figure("IncomeTax", inquiry.years[-1], inquiry.period)
     return tax / (tax + await filings.figure("NetIncome", inquiry.years[-1], inquiry.period))
 
 
 async def _sum_over_years(inquiry: Inquiry, filings: Filings) -> float | None:
-    if not re.search(r"\btotal\b.*\bover the (?:fiscal )?years", inquiry.text) or len(inquiry.items) != 1:
+    span = re.search(r"over (\d+) (?:consecutive )?fiscal years", inquiry.text)
+    told = re.search(r"\btotal\b.*\bover the (?:fiscal )?years", inquiry.text)
+    if (span is None and told is None) or len(inquiry.items) != 1:
         return None
-    years = range(min(inquiry.years), max(inquiry.years) + 1)
+    last = max(inquiry.years)
+    years = range(min(inquiry.years) if span is None else last - int(span.group(1)) + 1, last + 1)
     return sum([await filings.figure(inquiry.items[0], year) for year in years])
 
 
 async def _ratio(inquiry: Inquiry, filings: Filings) -> float | None:
     """Return the quotient of the two line items that the question divides."""
-    if not re.search(r"divided by| per dollar of |ratio", inquiry.text) or "incremental" in inquiry.text:
+    if (
+        not re.search(r"divided by| per dollar of |ratio| over | share of |multiple of|part of", inquiry.text)
+        or "incremental" in inquiry.text
+    ):
         return None
-    if len(inquiry.items) != 2:
+    if len(inquiry.items) != 2 or re.search(_YEAR_BEFORE, inquiry.text):
         return None
     year, period = inquiry.years[-1], inquiry.period
+    if "multiple of" in inquiry.text or "part of" in inquiry.text:
+        # "the multiple of A that B was"
+        return await filings.figure(inquiry.items[1], year, period) / await filings.figure(
+            inquiry.items[0], year, period
+        )
     return await filings.figure(inquiry.items[0], year, period) / await filings.figure(inquiry.items[1], year, period)
 
 
 async def _figure(inquiry: Inquiry, filings: Filings) -> float | None:
     """Return the one figure that is asked for, when no operation is."""
-    if len(inquiry.items) != 1 or re.search(r"percent|differ|change|ratio|divided", inquiry.text):
+    if len(inquiry.items) != 1 or re.search(
+        r"percent|differ|change|ratio|divided|segment|customer|covenant|exchange|guid|outlook|midpoint|interest",
+        inquiry.text,
+    ):
         return None
     return await filings.figure(inquiry.items[0], inquiry.years[-1], inquiry.period, _version(inquiry))
 
@@ -253,7 +303,10 @@ async def answer(body: dict[str, Any], toolbox: Toolbox) -> str | None:
     inquiry = read_inquiry(body)
     if inquiry is None or wants_json(body):
         return None
-    filings = Filings(inquiry.ticker, toolbox)
+    ticker = inquiry.ticker or await _looked_up(str(body.get("question", "")), toolbox)
+    if ticker is None:
+        return None
+    filings = Filings(ticker, toolbox)
     for operation in OPERATIONS:
         result = await operation(inquiry, filings)
         if result is not None:

@@ -45,19 +45,19 @@ def _mentions(text: str, ticker: str) -> bool:
 def measure(text: str, series: list[list[float]]) -> float | None:
     """Return the figure that the words of ``text`` name, of one or two series of closes; None when it names none."""
     closes = series[0]
-    if len(series) == 2 and "correlation" in text:
+    if len(series) == 2 and "correlat" in text:
         return correlation(log_returns(series[0]), log_returns(series[1]))
     if len(series) == 2 and re.search(r"\bbeta\b", text):
         own, market = log_returns(series[0]), log_returns(series[1])
         return covariance(own, market) / covariance(market, market)
     if len(series) == 2 and "return" in text:
         return total_return(series[0]) - total_return(series[1])
-    if "volatility" in text:
+    if re.search(r"volatility|deviation", text):
         returns = log_returns(closes)
         return math.sqrt(covariance(returns, returns) * TRADING_DAYS_A_YEAR)
-    if "drawdown" in text:
+    if re.search(r"drawdown|(?:deepest|largest) (?:fall|loss)", text):
         return drawdown(closes)
-    return total_return(closes) if "return" in text else None
+    return total_return(closes) if re.search(r"return|percentage change|gain", text) else None
 
 
 def total_return(closes: list[float]) -> float:

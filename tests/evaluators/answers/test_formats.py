@@ -12,9 +12,12 @@ from evaluators.answers.expected import ExpectedNumber, ExpectedOrder, ExpectedT
 from evaluators.bizfinbench.public_answers import ExpectedSet
 from evaluators.contract import Case, SingleTurn
 
-OPTIONS: dict[str, dict[str, list[str]]] = {"bizfinbench": {"languages": ["en", "cn"]}}
-DATASETS = {"fundamentals": 50, "bizfinbench": 120, "synthetic": 22, "options": 14, "professional": 11}
-FAMILIES = {"fundamentals": 25, "bizfinbench": 23, "synthetic": 22, "options": 14, "professional": 11}
+OPTIONS: dict[str, dict[str, list[str]]] = {
+    "fundamentals": {"difficulties": ["easy"]},
+    "bizfinbench": {"languages": ["en", "cn"]},
+}
+DATASETS = {"fundamentals": 33, "bizfinbench": 120, "synthetic": 22, "options": 14, "professional": 11}
+FAMILIES = {"fundamentals": 33, "bizfinbench": 23, "synthetic": 22, "options": 14, "professional": 11}
 """Numbers of templates; drawing this often meets each of them."""
 
 
