@@ -7,8 +7,7 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from importlib import resources
+from dataclasses import asdict, dataclass, replace
 
 from evaluators import published_bank
 from evaluators.contract import (
@@ -27,11 +26,12 @@ from evaluators.drawing import chosen, rotation, stream, task_id
 from evaluators.judge.settings import JudgeSettings, read_settings
 from evaluators.synthetic import dispute, scoring
 from evaluators.synthetic.bank import BANK, PUBLISHED, WORDINGS, select
+from evaluators.synthetic.composition import LINKS
 from evaluators.synthetic.drawing import draw
 from evaluators.synthetic.options import Options
-from evaluators.synthetic.problem import AS_OF, Problem, printed, written
+from evaluators.synthetic.problem import AS_OF, MOST_STEPS, WEIGHTS, Problem, printed, written
 from evaluators.synthetic.published_file import TEMPLATE_OF
-from evaluators.synthetic.template import Template
+from evaluators.synthetic.template import PITFALL_MARGIN, PROBES, Template
 
 VERSION = "2.0"
 _BY_NAME = {template.name: template for template in BANK}
@@ -102,7 +102,7 @@ class Synthetic(Dataset):
         return len(select(list(given.task_types or ()), bank))
 
     def data_hash(self, options: Given) -> str:
-        """Return the sha256 of the source of bank, texts and marking scheme."""
+        """Return the sha256 of the bank, its texts and the marking scheme."""
         given = Options.read(options)
         select(list(given.task_types or ()) if given.path is None else (), BANK)
         chosen("difficulties", given.difficulties, DIFFICULTIES)
@@ -111,11 +111,10 @@ class Synthetic(Dataset):
             if given.path is None
             else [published_bank.content_hash(given.path), self.judge and self.judge.identity()]
         )
-        digest = hashlib.sha256(json.dumps([VERSION, *file]).encode())
-        for source in sorted(resources.files(__package__).iterdir(), key=lambda source: source.name):
-            if source.name.endswith(".py"):
-                digest.update(f"{source.name}\n".encode() + source.read_bytes())
-        return digest.hexdigest()
+        rules = [WEIGHTS, MOST_STEPS, scoring.PASS_MARK, PROBES, scoring.FORMULA_TOLERANCE, PITFALL_MARGIN, LINKS]
+        texts = {name: asdict(wording) for name, wording in WORDINGS.items()}
+        content = [VERSION, rules, [asdict(template) for template in BANK], texts, *file]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _drawn_case(

@@ -23,7 +23,7 @@ from engine.run.rescore import rescore
 from engine.storage.store import Store
 
 STORED = json.loads(Path(__file__).with_name("run_version_1.json").read_text(encoding="utf-8"))
-"""Manifest and records of a run that the version before records told their version has played and stored."""
+"""Manifest and records of a run as the version before records told their version has stored it, on tasks of today."""
 
 
 def stored_run(folder: Path, manifest: dict[str, Any] = STORED["manifest"], **changes: Any) -> Path:
@@ -46,7 +46,7 @@ def test_it_is_reported_and_scored_again_with_the_same_result(tmp_path: Path) ->
         assert all(isinstance(record["state"], State) for record in store.records())
         reported = batch.finish(store)
     assert reported["overall"]["score"] == 100.0 and reported["complete"] and reported["exit_status"] == 0
-    assert "synthetic-loan_payment" in (folder / "report.html").read_text()
+    assert "synthetic-wacc" in (folder / "report.html").read_text()
     again = rescore(folder)
     assert again["changed"] == [] and again["overall"]["score"] == 100.0
 
