@@ -172,7 +172,7 @@ def test_a_debate_that_is_over_is_never_held_again(servers, tmp_path):
 
     def say(message):
         heard[message["task_id"], message["type"]] += 1
-        return "Final answer: 12.5%"
+        return "Final answer: 12.5%" if "percentage>" in message.get("answer_format", "") else "Final answer: 12.5"
 
     folder, stop = tmp_path / "run", Meanwhile(after={2: lambda: signal.raise_signal(signal.SIGINT)})
     datasets, debate = [{"type": "bizfinbench", "limit": 8, "task_types": [QUANTITIES]}], {"enabled": True}
