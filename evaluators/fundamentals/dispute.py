@@ -52,7 +52,7 @@ def _line(drawn: Drawn, world: World, rng: Random) -> Check:
     if company is None:
         raise Lacking(f"no company {drawn.ticker}")
     book = world.book(company, drawn.as_of)
-    item, year = rng.choice(sorted(LINES)), rng.choice(book.years())
+    item, year = rng.choice(sorted(LINES)), rng.choice(book.years(first=0))
     gold = book.figure(item, year)
     if gold <= 0:
         raise Lacking(f"{item} is {gold}")

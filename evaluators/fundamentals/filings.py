@@ -63,7 +63,9 @@ def restatements(book: Book) -> list[Restatement]:
 
 def _any_restatement(rng: random.Random, world: World, *, splits: bool) -> tuple[Company, Restatement]:
     company = world.any_company(rng)
-    changes = restatements(world.book(company, LAST_DAY))
+    book = world.book(company, LAST_DAY)
+    # something else has to be known by then, for who is asked to prove an answer
+    changes = [each for each in restatements(book) if each.fiscal_year > min(book.years(first=0))]
     # a split halves every figure a share: who is asked by how much could guess
     kept = [each for each in changes if splits or not each.item.startswith("EPS")]
     if not kept:

@@ -68,11 +68,11 @@ class Book:
             return self.figure(item, year - 1, "FY", version) + now - before
         return self.row(item, year, period, version).value[0]
 
-    def years(self) -> list[int]:
-        """Return the fiscal years whose annual figures were known."""
+    def years(self, first: int = FIRST_YEAR) -> list[int]:
+        """Return the fiscal years from ``first`` on whose annual figures were known."""
         rows = self.of_item("NetIncome")
         years = {year for year, period in zip(rows.fiscal_year, rows.fiscal_period, strict=True) if period == "FY"}
-        return sorted(year for year in years if FIRST_YEAR <= year <= LAST_YEAR)
+        return sorted(year for year in years if first <= year <= LAST_YEAR)
 
     def year_end(self, year: int) -> date:
         """Return the last day of a fiscal year."""
