@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Literal, TypeAlias
 
-from evaluators.casebook.exhibit import Rows, piped, show
+from evaluators.exhibit import Rows, piped, show
 
 Language: TypeAlias = Literal["en", "cn"]
 LANGUAGES: tuple[Language, ...] = ("en", "cn")

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from evaluators.casebook import names
+from evaluators import names
 from evaluators.contract import Difficulty
 from evaluators.synthetic import composition, exhibit, frames
 from evaluators.synthetic.bank import WORDINGS

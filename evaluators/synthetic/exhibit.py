@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from evaluators.casebook import exhibit, names
+from evaluators import exhibit, names
 from evaluators.synthetic.disguise import Row, rounded
 from evaluators.synthetic.template import show
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from evaluators.casebook import names
+from evaluators import names
 
 _USUAL = (
     "{setting}\n\n{exhibit}\n\n{ask}",

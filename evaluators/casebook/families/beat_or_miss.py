@@ -6,11 +6,11 @@ import math
 import random
 from datetime import date, timedelta
 
-from evaluators.casebook import names
+from evaluators import names
 from evaluators.casebook.answer import Asked, Figure, Verdict
-from evaluators.casebook.exhibit import show
 from evaluators.casebook.family import Drawn, Template
 from evaluators.contract import Difficulty
+from evaluators.exhibit import show
 
 CATEGORY = "Beat or Miss"
 STALE_DAYS = 90

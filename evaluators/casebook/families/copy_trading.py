@@ -6,11 +6,11 @@ import math
 import random
 from typing import NamedTuple
 
-from evaluators.casebook import names
+from evaluators import names
 from evaluators.casebook.answer import Asked, Figure, Verdict
-from evaluators.casebook.exhibit import money, percent, show
 from evaluators.casebook.family import Drawn, Template
 from evaluators.contract import Difficulty
+from evaluators.exhibit import money, percent, show
 
 CATEGORY = "Copy Trading"
 

@@ -9,9 +9,9 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from evaluators.casebook.answer import Figure, Verdict
-from evaluators.casebook.exhibit import show
 from evaluators.casebook.family import Drawn, Template
 from evaluators.contract import Difficulty
+from evaluators.exhibit import show
 from lake import sample
 
 CATEGORY = "Macro Analysis"

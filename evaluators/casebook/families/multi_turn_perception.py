@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from typing import NamedTuple
 
-from evaluators.casebook import names
+from evaluators import names
 from evaluators.casebook.answer import Figure
-from evaluators.casebook.exhibit import money, show
 from evaluators.casebook.family import Drawn, Template, Turn
 from evaluators.contract import Difficulty
+from evaluators.exhibit import money, show
 
 CATEGORY = "Multi-turn Perception"
 

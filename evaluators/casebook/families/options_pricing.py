@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 
-from evaluators.casebook import names
+from evaluators import names
 from evaluators.casebook.answer import Figure, Verdict
 from evaluators.casebook.family import Drawn, Template
 from evaluators.contract import Difficulty

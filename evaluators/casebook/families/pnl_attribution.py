@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from evaluators.casebook import names
+from evaluators import names
 from evaluators.casebook.answer import Asked, Figure, Verdict
 from evaluators.casebook.family import Drawn, Template
 from evaluators.contract import Difficulty

@@ -6,7 +6,7 @@ import functools
 import math
 import random
 
-from evaluators.casebook import names
+from evaluators import names
 from evaluators.casebook.answer import Asked, Figure, Verdict
 from evaluators.casebook.family import Drawn, Template
 from evaluators.contract import Difficulty

@@ -6,9 +6,9 @@ import math
 import random
 
 from evaluators.casebook.answer import Figure, Verdict
-from evaluators.casebook.exhibit import show
 from evaluators.casebook.family import Drawn, Template
 from evaluators.contract import Difficulty
+from evaluators.exhibit import show
 
 CATEGORY = "Risk Management"
 ASSETS = (

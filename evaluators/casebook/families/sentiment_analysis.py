@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 
-from evaluators.casebook import names, statements
+from evaluators import names
+from evaluators.casebook import statements
 from evaluators.casebook.answer import Figure, Verdict
-from evaluators.casebook.exhibit import show
 from evaluators.casebook.family import Drawn, Template
 from evaluators.contract import Difficulty
+from evaluators.exhibit import show
 
 CATEGORY = "Sentiment Analysis"
 DIVISIONS = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 
-from evaluators.casebook import names
+from evaluators import names
 from evaluators.casebook.answer import Figure, Verdict
-from evaluators.casebook.exhibit import show
 from evaluators.casebook.family import Drawn, Template
 from evaluators.contract import Difficulty
+from evaluators.exhibit import show
 
 CATEGORY = "Strategy Construction"
 EXITS = ("target", "stop", "time", "expiry")

@@ -7,11 +7,11 @@ import random
 from datetime import date, timedelta
 from statistics import NormalDist
 
-from evaluators.casebook import names
+from evaluators import names
 from evaluators.casebook.answer import Figure, Verdict
-from evaluators.casebook.exhibit import percent, show
 from evaluators.casebook.family import Drawn, Template, Turn
 from evaluators.contract import Difficulty
+from evaluators.exhibit import percent, show
 
 CATEGORY = "Strategy Defense"
 RULING = ("stands", "fails")

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-from evaluators.casebook.exhibit import show
 from evaluators.contract import Difficulty, Json
+from evaluators.exhibit import show
 from evaluators.options.chain import (
     CONTRACT_SIZE,
     Holding,

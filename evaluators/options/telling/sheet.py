@@ -7,8 +7,8 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluators.casebook.exhibit import show
 from evaluators.contract import Json
+from evaluators.exhibit import show
 from evaluators.options.chain import CONTRACT_SIZE, Underlying, log_uniform
 from evaluators.options.telling.requote import Pair
 from evaluators.options.telling.terms import Terms, written_date, written_expiry

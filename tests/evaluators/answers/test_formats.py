@@ -15,9 +15,10 @@ from evaluators.contract import Case, SingleTurn
 OPTIONS: dict[str, dict[str, list[str]]] = {
     "fundamentals": {"difficulties": ["easy"]},
     "bizfinbench": {"languages": ["en", "cn"]},
+    "synthetic": {"difficulties": ["easy"]},
 }
-DATASETS = {"fundamentals": 33, "bizfinbench": 120, "synthetic": 22, "options": 14, "professional": 11}
-FAMILIES = {"fundamentals": 33, "bizfinbench": 23, "synthetic": 22, "options": 14, "professional": 11}
+DATASETS = {"fundamentals": 33, "bizfinbench": 120, "synthetic": 44, "options": 15, "professional": 11}
+FAMILIES = {"fundamentals": 33, "bizfinbench": 23, "synthetic": 44, "options": 15, "professional": 11}
 """Numbers of templates; drawing this often meets each of them."""
 
 
