@@ -243,7 +243,8 @@ async def green(folder: Path, *arguments: str, token: str = "") -> AsyncIterator
 def assessments(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The replies of one evaluator to three requests: a run, an agent that is away, no request."""
     folder = tmp_path_factory.mktemp("green")
-    settings = {"datasets": ["synthetic"], "synthetic_limit": 2, "backend": "serial", "seed": 3}
+    wanted = [{"type": "fundamentals", "task_types": ["margin"], "difficulties": ["easy"], "limit": 2}]
+    settings = {"datasets": wanted, "backend": "serial", "seed": 3}
 
     async def run() -> dict[str, Any]:
         replies: dict[str, Any] = {}
@@ -257,8 +258,8 @@ def assessments(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             except AgentFailure as failure:
                 replies["nonsense"] = failure
             for name, url in (("quant", quant.url), ("debated", quant.url), ("away", "http://127.0.0.1:1")):
-                wanted = settings | ({"conduct_debate": True} if name == "debated" else {})
-                request = {"participants": {"purple_agent": url}, "config": wanted}
+                asked = settings | ({"conduct_debate": True} if name == "debated" else {})
+                request = {"participants": {"purple_agent": url}, "config": asked}
                 replies[name] = json.loads((await conversation.send(json.dumps(request), timeout_s=120.0)).text)
             for name, changed in (
                 ("shards", {"num_shards": 3}),
@@ -280,7 +281,7 @@ def test_an_assessment_ends_with_a_result_of_schema_2(assessments: dict[str, Any
     assert set(result) == RESULT_FIELDS
     assert result["schema_version"] == "2.0" and result["error"] is None
     assert 0.0 < result["overall_score"]["score"] <= 100.0 and result["overall_score"]["max_score"] == 100.0
-    assert result["section_scores"]["analytical_reasoning"]["task_count"] == 2
+    assert result["section_scores"]["knowledge_retrieval"]["task_count"] == 2
     assert result["evaluation_metadata"]["purple_agent"] == "quant"
     assert len(result["detailed_results"]) == result["evaluation_metadata"]["num_tasks"] == 2
     assert result["effective_config"]["config"]["sampling"]["seed"] == 3

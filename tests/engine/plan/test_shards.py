@@ -22,8 +22,8 @@ from tests.engine.command_line import here
 CONFIG = """
 name: shared out
 datasets:
-  - {type: fundamentals, limit: 3}
-  - {type: synthetic, limit: 3}
+  - {type: fundamentals, limit: 4, difficulties: [easy]}
+  - {type: synthetic, limit: 2}
   - {type: options, limit: 2}
   - {type: crypto, limit: 2, windows: 2, bars: 30}
 execution: {backend: serial, ports: auto, concurrency: 2}

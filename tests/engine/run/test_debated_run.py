@@ -27,10 +27,10 @@ from tests.engine.run.attacked_run import Meanwhile, Purple, run
 CONFIG = """
 name: debated
 datasets:
-  - {{type: fundamentals, limit: 3}}
+  - {{type: fundamentals, limit: 10, difficulties: [easy]}}
   - {{type: bizfinbench, limit: 2}}
-  - {{type: synthetic, limit: 5}}
-  - {{type: options, limit: 3}}
+  - {{type: synthetic, limit: 2}}
+  - {{type: options, limit: 3, difficulties: [easy]}}
   - {{type: professional, limit: 1}}
 debate: {{enabled: {enabled}}}
 execution: {{backend: {backend}, ports: auto, concurrency: 2}}
