@@ -42,11 +42,14 @@ class Line(NamedTuple):
         The first of the measures that it changes; their number where it changes none.
     text
         By language.
+    once
+        Whether it is of its year alone: what did not come again moves the year after it, too.
     """
 
     sign: int
     first: int
     text: dict[Language, str]
+    once: bool = False
 
 
 LINES: tuple[Line, ...] = (
@@ -55,11 +58,11 @@ LINES: tuple[Line, ...] = (
     Line(-1, 0, {"en": "Raw materials cost {name} {amount} more in {year} than the year before.",
                  "cn": "{year}年{name}的原材料成本比上年多{amount}。"}),
     Line(-1, 0, {"en": "{name} wrote spoilt goods of {amount} down through cost of sales in {year}.",
-                 "cn": "{year}年{name}将{amount}的变质商品计入营业成本。"}),
+                 "cn": "{year}年{name}将{amount}的变质商品计入营业成本。"}, once=True),
     Line(1, 0, {"en": "Better prices from its suppliers saved {name} {amount} of cost of sales in {year}.",
                 "cn": "{year}年供应商降价，{name}的营业成本减少{amount}。"}),
     Line(-1, 0, {"en": "In {year} {name} granted rebates that took {amount} from its revenue.",
-                 "cn": "{year}年{name}给予客户折扣，营业收入减少{amount}。"}),
+                 "cn": "{year}年{name}给予客户折扣，营业收入减少{amount}。"}, once=True),
     Line(-1, 1, {"en": "Salaries in the administration of {name} grew by {amount} in {year}.",
                  "cn": "{year}年{name}的管理人员薪酬增加{amount}。"}),
     Line(1, 1, {"en": "{name} advertised less in {year}, and spent {amount} less on it.",
@@ -73,7 +76,7 @@ LINES: tuple[Line, ...] = (
     Line(1, 2, {"en": "In {year} deposits of {name} bore {amount} more of interest income.",
                 "cn": "{year}年{name}的存款利息收入增加{amount}。"}),
     Line(1, 2, {"en": "Cheaper foreign loans gave {name} a currency gain of {amount} in its result of {year}.",
-                "cn": "{year}年{name}的外币贷款产生汇兑收益{amount}，计入财务费用。"}),
+                "cn": "{year}年{name}的外币贷款产生汇兑收益{amount}，计入财务费用。"}, once=True),
     Line(1, 3, {"en": "The tax office returned {amount} of income tax to {name} in {year}.",
                 "cn": "{year}年税务机关向{name}退还所得税{amount}。"}),
     Line(-1, 3, {"en": "{name} raised its dividend by {amount} in {year}.", "cn": "{year}年{name}股息增加{amount}。"}),
@@ -114,9 +117,11 @@ def draw(
         told = [(line, name, year) for line in rng.sample(causing, causes)]
         for _ in range(COUNTS[difficulty] - causes):
             below = [line for line in LINES if line.first > rank]
-            told.append(
-                (rng.choice(below), name, year) if rng.random() < 0.3 else (rng.choice(causing), *rng.choice(elsewhere))
-            )
+            if rng.random() < 0.3:
+                told.append((rng.choice(below), name, year))
+                continue
+            line = rng.choice(causing)
+            told.append((line, *rng.choice([place for place in elsewhere if not line.once or place[0] != name])))
         sizes = [rng.randint(11, 999) for _ in told]
         effects = [row[0].sign * size for row, size in zip(told, sizes, strict=True)]
         change = sum(effects[:causes])

@@ -251,6 +251,32 @@ def test_every_computation_is_solved_again_from_the_text(difficulty: str) -> Non
         assert details.score().details["expected_value"] == pytest.approx(gold, rel=1e-6), text
 
 
+@pytest.mark.parametrize("language", ["en", "cn"])
+def test_an_assumption_keeps_nothing_unchanged_that_another_one_changes(language: str) -> None:
+    for case in drawn(150, task_types=["financial_quantitative_computation"], languages=[language]):
+        text = case.task.question
+        assert "with total assets unchanged" not in text and "在资产总计不变" not in text
+
+
+def test_a_distance_between_two_percentages_is_asked_for_in_points() -> None:
+    options = {"task_types": ["financial_quantitative_computation"], "difficulties": ["expert"]}
+    for case in drawn(60, **options):
+        percentage = "Final answer: <percentage>" in case.open().opening()["question"]
+        assert ("many percentage points that exceeds" in case.task.question) == percentage
+
+
+def test_what_was_of_the_year_before_alone_is_no_statement_about_the_company_asked_about() -> None:
+    """Spoilt goods, rebates and a currency gain that did not come again would move the profit after all."""
+    once = re.compile(r"wrote spoilt goods|granted rebates|a currency gain")
+    seen = 0
+    for case in drawn(200, task_types=["anomaly_information_tracing"]):
+        name, last = re.search(r"of ([A-Z][\w ]+?) went from .*? in (\d{4}) to", case.task.question).groups()
+        told = [line for line in lines(case.task.question).values() if once.search(line)]
+        seen += len(told)
+        assert not [line for line in told if name in line and last in line], case.task.question
+    assert seen > 100
+
+
 def stem(word: str) -> str:
     return re.sub(r"(?:ation|ement|ment|ing|ions?|ed|es|s)$", "", word)
 
