@@ -1,8 +1,9 @@
 """Anomaly information tracing: which statements account for a change of a profit, and which only seem to.
 
 Those count that concern the company, the year and a line above the profit that is asked about; together they make the
-change to the last digit, and no other choice of the statements does. Every sentence counts in one item and not in
-another, so that no list of sentences helps.
+change to the last digit. Each of the others has the sign and the amount of one that counts, so that many choices of the
+statements make the change and trying them all does not tell which one does. Every sentence counts in one item and not
+in another, so that no list of sentences helps.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from evaluators.bizfinbench.texts import TEXTS
 from evaluators.contract import Difficulty
 
 CAUSES: dict[Difficulty, int] = {"easy": 3, "hard": 4, "expert": 5}
-COUNTS: dict[Difficulty, int] = {"easy": 7, "hard": 9, "expert": 11}
-MAX_ATTEMPTS = 100
+COUNTS: dict[Difficulty, int] = {"easy": 8, "hard": 9, "expert": 11}
+MAX_ATTEMPTS = 400
+LEAST_CHOICES = 16
+"""Choices of the statements that make the change, of which one is about the company, the year and the profit."""
 
 
 MEASURES: dict[str, dict[Language, str]] = {
@@ -105,7 +108,7 @@ def _written(tenths: int, language: Language, *, thousands: bool) -> str:
 def draw(
     rng: random.Random, language: Language, difficulty: Difficulty = "easy", text: int = 0, kind: str | None = None
 ) -> Item:
-    """Draw causes and others, of which one choice alone makes the change."""
+    """Draw causes and others, each of which has the amount of a cause in the same direction."""
     measure = kind or rng.choice(sorted(MEASURES))
     rank = list(MEASURES).index(measure)
     name, other = rng.sample(COMPANIES[language], 2)
@@ -122,14 +125,15 @@ def draw(
                 continue
             line = rng.choice(causing)
             told.append((line, *rng.choice([place for place in elsewhere if not line.once or place[0] != name])))
-        sizes = [rng.randint(11, 999) for _ in told]
+        sizes = _sizes(rng, [row[0].sign for row in told], causes)
+        if sizes is None or len(set(_told_of(told))) < len(told):
+            continue
         effects = [row[0].sign * size for row, size in zip(told, sizes, strict=True)]
         change = sum(effects[:causes])
-        if len(set(_told_of(told))) == len(told) and abs(change) > 20:
-            if choices(effects, change) == [tuple(range(causes))]:
-                break
+        if abs(change) > 20 and len(choices(effects, change)) >= LEAST_CHOICES:
+            break
     else:
-        raise RuntimeError(f"no statements of which one choice makes the change in {MAX_ATTEMPTS} draws")
+        raise RuntimeError(f"no statements of which many choices make the change in {MAX_ATTEMPTS} draws")
     places = rng.sample(range(len(told)), len(told))
     statements = []
     for place in places:
@@ -150,6 +154,20 @@ def draw(
     )
     gold = frozenset(number for number, place in enumerate(places, start=1) if place < causes)
     return Item(measure, question, ExpectedSet(gold), 100.0 / (2 ** len(told) - 1))
+
+
+def _sizes(rng: random.Random, signs: Sequence[int], causes: int) -> list[int] | None:
+    """Return the amounts: of causes drawn, of the others those of causes in turn; None where a sign has no cause."""
+    sizes = [rng.randint(11, 999) for _ in range(causes)]
+    used = [0] * causes
+    for sign in signs[causes:]:
+        like = [place for place in range(causes) if signs[place] == sign]
+        if not like:
+            return None
+        place = min(like, key=lambda place: used[place])
+        used[place] += 1
+        sizes.append(sizes[place])
+    return sizes
 
 
 def _told_of(told: Sequence[tuple[Line, str, int]]) -> list[tuple[str, str, int]]:
