@@ -132,10 +132,10 @@ PROCESSES: tuple[Process, ...] = (
 
 TAILS: dict[Language, tuple[str, ...]] = {
     "en": (
-        "{action}; {amount} then: {after}.",
-        "{action}, with {amount} of {after} as the result.",
-        "{action}. That makes {amount} {after}.",
-        "{action}, and {amount} comes to {after}.",
+        "{action}; the {amount} then: {after}.",
+        "{action}, with the {amount} at {after} as the result.",
+        "{action}. That makes the {amount} {after}.",
+        "{action}, and the {amount} comes to {after}.",
     ),
     "cn": ("{action}，{amount}变为{after}。", "{action}，此后{amount}为{after}。", "{action}，{amount}达到{after}。"),
 }

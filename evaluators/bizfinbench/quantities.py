@@ -123,8 +123,8 @@ COMPUTATIONS: dict[str, Computation] = {
         "equity-multiplier", "number", ("assets", "liabilities", "current_liabilities"), 2, ("liabilities", 0),
         lambda books, last, first: books("assets", last)
         / (books("assets", last) - books("liabilities", last)),
-        {"en": "with total assets unchanged, what would its equity multiplier at the end of {last} have been?",
-         "cn": "在资产总计不变的情况下，其{last}年末的权益乘数是多少？"},
+        {"en": "with all other figures unchanged, what would its equity multiplier at the end of {last} have been?",
+         "cn": "在其他数据不变的情况下，其{last}年末的权益乘数是多少？"},
     ),
     "inventory-days": Computation(
         "inventory-days", "number", ("inventory", "operating_cost", "revenue"), 2, ("operating_cost", 0),
@@ -159,9 +159,14 @@ ALSO: dict[Language, str] = {
     "cn": "另外假设{name}{year}年的{item}{direction}{amount}百万元，",
 }
 AHEAD: dict[Language, str] = {
-    "en": " State by how much that exceeds the same measure of {other}, as reported (negative where it does not).",
-    "cn": "请给出该指标比{other}（按报告数字）高出多少（若低则为负）。",
+    "en": " State by how {much} that exceeds the same measure of {other}, as reported (negative where it does not).",
+    "cn": "请给出该指标比{other}（按报告数字）高出{much}（若低则为负）。",
 }
+MUCH: dict[Language, dict[bool, str]] = {
+    "en": {True: "many percentage points", False: "much"},
+    "cn": {True: "多少个百分点", False: "多少"},
+}
+"""By whether the measure is a percentage: what it exceeds another by is then no percentage of that one."""
 CORRECTED: dict[Language, str] = {
     "en": "Correction: {item} of {name} in {year} was {value:.0f} thousand.",
     "cn": "更正：{name}{year}年的{item}为{value:.0f}千元。",
@@ -241,7 +246,8 @@ def _drawn(rng: random.Random, name: str, language: Language, difficulty: Diffic
     gold = computation.value(supposed, last, years[0])
     if difficulty == "expert":
         gold -= computation.value(other, last, years[0])
-        question += AHEAD[language].format(other=other.company)
+        much = MUCH[language][computation.kind == "percent"]
+        question += AHEAD[language].format(other=other.company, much=much)
     if not _drawable(gold) or supposed(item, year) <= 0:
         return None
     wording = TEXTS["financial_quantitative_computation"][language][text].format(

@@ -1,8 +1,9 @@
 """Anomaly information tracing: which statements account for a change of a profit, and which only seem to.
 
 Those count that concern the company, the year and a line above the profit that is asked about; together they make the
-change to the last digit, and no other choice of the statements does. Every sentence counts in one item and not in
-another, so that no list of sentences helps.
+change to the last digit. Each of the others has the sign and the amount of one that counts, so that many choices of the
+statements make the change and trying them all does not tell which one does. Every sentence counts in one item and not
+in another, so that no list of sentences helps.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from evaluators.bizfinbench.texts import TEXTS
 from evaluators.contract import Difficulty
 
 CAUSES: dict[Difficulty, int] = {"easy": 3, "hard": 4, "expert": 5}
-COUNTS: dict[Difficulty, int] = {"easy": 7, "hard": 9, "expert": 11}
-MAX_ATTEMPTS = 100
+COUNTS: dict[Difficulty, int] = {"easy": 8, "hard": 9, "expert": 11}
+MAX_ATTEMPTS = 400
+LEAST_CHOICES = 16
+"""Choices of the statements that make the change, of which one is about the company, the year and the profit."""
 
 
 MEASURES: dict[str, dict[Language, str]] = {
@@ -42,11 +45,14 @@ class Line(NamedTuple):
         The first of the measures that it changes; their number where it changes none.
     text
         By language.
+    once
+        Whether it is of its year alone: what did not come again moves the year after it, too.
     """
 
     sign: int
     first: int
     text: dict[Language, str]
+    once: bool = False
 
 
 LINES: tuple[Line, ...] = (
@@ -55,11 +61,11 @@ LINES: tuple[Line, ...] = (
     Line(-1, 0, {"en": "Raw materials cost {name} {amount} more in {year} than the year before.",
                  "cn": "{year}年{name}的原材料成本比上年多{amount}。"}),
     Line(-1, 0, {"en": "{name} wrote spoilt goods of {amount} down through cost of sales in {year}.",
-                 "cn": "{year}年{name}将{amount}的变质商品计入营业成本。"}),
+                 "cn": "{year}年{name}将{amount}的变质商品计入营业成本。"}, once=True),
     Line(1, 0, {"en": "Better prices from its suppliers saved {name} {amount} of cost of sales in {year}.",
                 "cn": "{year}年供应商降价，{name}的营业成本减少{amount}。"}),
     Line(-1, 0, {"en": "In {year} {name} granted rebates that took {amount} from its revenue.",
-                 "cn": "{year}年{name}给予客户折扣，营业收入减少{amount}。"}),
+                 "cn": "{year}年{name}给予客户折扣，营业收入减少{amount}。"}, once=True),
     Line(-1, 1, {"en": "Salaries in the administration of {name} grew by {amount} in {year}.",
                  "cn": "{year}年{name}的管理人员薪酬增加{amount}。"}),
     Line(1, 1, {"en": "{name} advertised less in {year}, and spent {amount} less on it.",
@@ -73,7 +79,7 @@ LINES: tuple[Line, ...] = (
     Line(1, 2, {"en": "In {year} deposits of {name} bore {amount} more of interest income.",
                 "cn": "{year}年{name}的存款利息收入增加{amount}。"}),
     Line(1, 2, {"en": "Cheaper foreign loans gave {name} a currency gain of {amount} in its result of {year}.",
-                "cn": "{year}年{name}的外币贷款产生汇兑收益{amount}，计入财务费用。"}),
+                "cn": "{year}年{name}的外币贷款产生汇兑收益{amount}，计入财务费用。"}, once=True),
     Line(1, 3, {"en": "The tax office returned {amount} of income tax to {name} in {year}.",
                 "cn": "{year}年税务机关向{name}退还所得税{amount}。"}),
     Line(-1, 3, {"en": "{name} raised its dividend by {amount} in {year}.", "cn": "{year}年{name}股息增加{amount}。"}),
@@ -102,7 +108,7 @@ def _written(tenths: int, language: Language, *, thousands: bool) -> str:
 def draw(
     rng: random.Random, language: Language, difficulty: Difficulty = "easy", text: int = 0, kind: str | None = None
 ) -> Item:
-    """Draw causes and others, of which one choice alone makes the change."""
+    """Draw causes and others, each of which has the amount of a cause in the same direction."""
     measure = kind or rng.choice(sorted(MEASURES))
     rank = list(MEASURES).index(measure)
     name, other = rng.sample(COMPANIES[language], 2)
@@ -114,17 +120,20 @@ def draw(
         told = [(line, name, year) for line in rng.sample(causing, causes)]
         for _ in range(COUNTS[difficulty] - causes):
             below = [line for line in LINES if line.first > rank]
-            told.append(
-                (rng.choice(below), name, year) if rng.random() < 0.3 else (rng.choice(causing), *rng.choice(elsewhere))
-            )
-        sizes = [rng.randint(11, 999) for _ in told]
+            if rng.random() < 0.3:
+                told.append((rng.choice(below), name, year))
+                continue
+            line = rng.choice(causing)
+            told.append((line, *rng.choice([place for place in elsewhere if not line.once or place[0] != name])))
+        sizes = _sizes(rng, [row[0].sign for row in told], causes)
+        if sizes is None or len(set(_told_of(told))) < len(told):
+            continue
         effects = [row[0].sign * size for row, size in zip(told, sizes, strict=True)]
         change = sum(effects[:causes])
-        if len(set(_told_of(told))) == len(told) and abs(change) > 20:
-            if choices(effects, change) == [tuple(range(causes))]:
-                break
+        if abs(change) > 20 and len(choices(effects, change)) >= LEAST_CHOICES:
+            break
     else:
-        raise RuntimeError(f"no statements of which one choice makes the change in {MAX_ATTEMPTS} draws")
+        raise RuntimeError(f"no statements of which many choices make the change in {MAX_ATTEMPTS} draws")
     places = rng.sample(range(len(told)), len(told))
     statements = []
     for place in places:
@@ -145,6 +154,20 @@ def draw(
     )
     gold = frozenset(number for number, place in enumerate(places, start=1) if place < causes)
     return Item(measure, question, ExpectedSet(gold), 100.0 / (2 ** len(told) - 1))
+
+
+def _sizes(rng: random.Random, signs: Sequence[int], causes: int) -> list[int] | None:
+    """Return the amounts: of causes drawn, of the others those of causes in turn; None where a sign has no cause."""
+    sizes = [rng.randint(11, 999) for _ in range(causes)]
+    used = [0] * causes
+    for sign in signs[causes:]:
+        like = [place for place in range(causes) if signs[place] == sign]
+        if not like:
+            return None
+        place = min(like, key=lambda place: used[place])
+        used[place] += 1
+        sizes.append(sizes[place])
+    return sizes
 
 
 def _told_of(told: Sequence[tuple[Line, str, int]]) -> list[tuple[str, str, int]]:

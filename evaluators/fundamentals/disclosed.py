@@ -96,7 +96,11 @@ def _draw(name: str) -> Callable[[random.Random, World, Difficulty], Drawn]:
         asked = measure
         if level == "hard":
             asked = measure._replace(of=_change, unit="points" if measure.unit == "percent" else measure.unit)
-            at = at._replace(period=f"{at.period}, as its change against the fiscal year before (negative for a fall)")
+            points = "" if measure.unit == "money" else " in percentage points"
+            at = at._replace(
+                period=f"{at.period}, as its change{points} against the fiscal year before, each year by its own "
+                "report (negative for a fall)"
+            )
         # names of segments do not change from year to year
         words = {"segment": _told(at.view).segments[-1].name}
         if level == "expert":

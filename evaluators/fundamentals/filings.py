@@ -148,7 +148,10 @@ def _first_filing(column: str) -> Callable[[random.Random, World, Difficulty], D
         row = at.view.book.row(item, at.view.year, at.view.period, "original")
         gold = row.accession[0] if column == "accession" else row.known_on[0].isoformat()
         inputs: dict[str, Json] = {"item": item, "year": at.view.year, "period": at.view.period, **at.inputs}
-        rules = "" if level != "expert" else "Choose company and year by the figures as first reported."
+        # a release on form 8-K gives some figures before the report does
+        rules = "Releases on form 8-K do not count."
+        if level == "expert":
+            rules += " Choose company and year by the figures as first reported."
         found = Drawn(
             at.company,
             at.period,
@@ -184,11 +187,11 @@ TEMPLATES = (
         "which-filing", CATEGORY, _first_filing("accession"),
         ("the accession number of the filing that first gave the {line}",
          "the accession number of the first filing with the {line}"),
-        ("the accession number under which the {line} appeared for the first time",),
+        ("the number that EDGAR gave the first report of the {line}",),
     ),
     Template(
         "filing-date", CATEGORY, _first_filing("filed"),
         ("the date of the filing that first gave the {line}", "the day on which the {line} was first filed,"),
-        ("the date on which a filing brought the {line} for the first time",),
+        ("the date of the first report of the {line}",),
     ),
 )  # fmt: skip

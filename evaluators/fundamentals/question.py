@@ -21,7 +21,7 @@ FRAMES = (
 """Texts of every family; each family's own words for what is asked alternate in them."""
 HELD_BACK_FRAMES = (
     "Please establish {what} {period}, the company being {company}. {rules}",
-    "Look at {company}. Which value did {what} have {period}? {rules}",
+    "Look at {company} and give {what} {period}. {rules}",
 )
 """More of them, which only the option ``wordings: held_back`` draws, with other words for what is asked."""
 

@@ -123,15 +123,15 @@ TEMPLATES = (
     ),
     Template(
         "compound-growth", TREND, _asked(_compound_growth),
-        ("the compound annual growth rate of {line} over the {years} years up to the fiscal year",
-         "the mean annual growth of {line} in percent, compounded over the {years} years up to the fiscal year,"),
-        ("the constant yearly rate at which {line} would have come to this from {years} fiscal years before",),
+        ("the {years}-year compound annual growth rate (from {years} fiscal years before) of {line}",
+         "the mean annual growth of {line} in percent, compounded since {years} fiscal years before,"),
+        ("the constant yearly rate at which {line} grew from {years} fiscal years before to what it came to",),
     ),
     Template(
         "cumulative-flow", TREND, _asked(_cumulative_flow),
-        ("the total {line} over {years} fiscal years, the last of them being the one",
-         "{line}, summed over {years} fiscal years with the last one"),
-        ("what {line} adds up to over {years} consecutive fiscal years that close with the one",),
+        ("the {years}-year total of {line} (of that fiscal year and those before it)",
+         "{line} summed over {years} fiscal years (that one and those before it)"),
+        ("the sum of {years} consecutive annual figures of {line}, the last one being that",),
     ),
     Template(
         "fourth-quarter", QUANTITATIVE, fourth_quarter,

@@ -67,6 +67,11 @@ class Told:
     step: Figure | None = None
 
 
+_Way: TypeAlias = Callable[[random.Random, Input, float, str], Told]
+_RISES = ("growth", "relative rise", "change of sales")
+"""How the meaning of a relative rise begins. A fall as a positive number is none, nor is the move of a yield."""
+
+
 def nature(item: Input) -> Nature:
     """Return what kind of quantity an input is."""
     if item.low == item.high:
@@ -90,9 +95,9 @@ def disguised(rng: random.Random, item: Input, value: float, label: str) -> Told
     kind = nature(item)
     if kind == "fixed":
         return plain(item, value, label)
-    ways: dict[Nature, tuple[Callable[[random.Random, Input, float, str], Told], ...]] = {
+    ways: dict[Nature, tuple[_Way, ...]] = {
         "money": (_grown, _part, _a_piece if float(item.low) >= FIRM_WIDE else _grown),
-        "percent": (_levels, _levels) if _is_change(item) else (_basis_points, _spread, _on_a_thousand),
+        "percent": _ways_of_a_rate(item),
         "years": (_months, _dates),
         "count": (_thousands,),
         "ratio": (_grown,),
@@ -123,8 +128,11 @@ def _step(item: Input) -> Figure:
     return Figure(item.name, item.meaning, item.unit)
 
 
-def _is_change(item: Input) -> bool:
-    return any(word in item.name for word in ("growth", "change", "move"))
+def _ways_of_a_rate(item: Input) -> tuple[_Way, ...]:
+    """Return how a rate may be told: by two levels only where it is the relative rise from one to the other."""
+    if item.meaning.startswith(_RISES):
+        return (_levels,)
+    return (_basis_points,) if float(item.low) < 0 else (_basis_points, _spread, _on_a_thousand)
 
 
 def _grown(rng: random.Random, item: Input, value: float, label: str) -> Told:
@@ -132,7 +140,7 @@ def _grown(rng: random.Random, item: Input, value: float, label: str) -> Told:
     before = exact(value / (1 + growth), item.unit)
     rows = (
         Row(f"{label}, a year earlier", before, writer(item.unit), item.unit == "usd"),
-        Row(f"change of {label} since then", growth, writer("percent")),
+        Row(f"change of {label} against a year earlier", growth, writer("percent")),
     )
     derivation = f"{_text(before)} * (1 + {_text(growth)})"
     return Told(before * (1 + growth), rows, derivation, _step(item))
@@ -153,7 +161,7 @@ def _a_piece(rng: random.Random, item: Input, value: float, label: str) -> Told:
     pieces = rounded(value / each)
     rows = (
         Row(f"{label} for each share", each, writer("usd")),
-        Row(f"shares over which {label} was spread", pieces, writer("number")),
+        Row(f"shares counted for {label}", pieces, writer("number")),
     )
     return Told(each * pieces, rows, f"{_text(each)} * {_text(pieces)}", _step(item))
 
@@ -167,11 +175,11 @@ def _basis_points(rng: random.Random, item: Input, value: float, label: str) -> 
 def _spread(rng: random.Random, item: Input, value: float, label: str) -> Told:
     spread = rng.choice((-1, 1)) * rng.randint(7, 90) / 1e4 if abs(value) > 0.02 else rng.randint(7, 40) / 1e4
     base = round(value - spread, 4)
-    above = "above" if spread > 0 else "below"
+    way = "rise" if spread > 0 else "fall"
     rows = (
         Row(f"{label}, at the last review", base, writer("percent")),
         Row(
-            f"distance by which {label} now lies {above} that",
+            f"{way} of {label} since that review",
             abs(spread),
             lambda rate: f"{rate * 1e4:.0f} basis points",
         ),

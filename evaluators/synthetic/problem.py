@@ -139,8 +139,9 @@ class Problem:
             ]
         if self.gap is not None:
             lines.append(
-                '"assumption": the value, a number, that you assume for what the text leaves open, within the range '
-                "it gives. It counts as a step, and all else is marked for your value."
+                '"assumption": the value that you assume for what the text leaves open, '
+                f"{_UNIT_WORDS[self.gap.item.unit]}, within the range that the text gives. It counts as a step where "
+                "another one is right, and all else is marked for your value."
             )
         keys = ", ".join(f'"{key}"' for key in self._keys())
         return (
@@ -168,7 +169,10 @@ class Problem:
                 "additionalProperties": {"type": "string"},
                 "required": ["answer"],
             },
-            "assumption": {"type": number_or_text, "description": "value assumed for what the text leaves open"},
+            "assumption": {
+                "type": number_or_text,
+                "description": "value assumed for what the text leaves open, as the answer format says",
+            },
         }
         keys = self._keys()
         return {"type": "object", "properties": {key: properties[key] for key in keys}, "required": list(keys)}

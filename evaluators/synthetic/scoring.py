@@ -43,7 +43,8 @@ def judge(problem: Problem, text: str) -> Score:
     truth = problem.truth_at(assumed)
     steps, step_notes = _check_steps(problem, given.get("steps"), truth)
     if problem.gap is not None:
-        step_notes["assumption"] = assumption_note
+        # a value within a range is no work by itself
+        step_notes["assumption"] = assumption_note if steps or assumed is None else "nothing right follows from it"
         steps = sum(note == "right" for note in step_notes.values()) / len(step_notes)
     answer_ok, answer_note = False, assumption_note
     if problem.gap is None or assumed is not None:

@@ -1,4 +1,4 @@
-"""Strategy Construction: buy a call spread or a put spread within limits on cost and reward."""
+"""Strategy Construction: buy a call spread or a put spread within limits on cost, reward and probability."""
 
 from __future__ import annotations
 
@@ -102,14 +102,25 @@ class DebitSpread(Problem):
         result = payoff(self.solution(), self.market)
         return math.floor(97 * result.max_profit / result.max_loss) / 100
 
+    @cached_property
+    def probability_floor(self) -> float:
+        """Least risk-neutral probability of a profit: without it the cheapest spread would always do."""
+        probability = probability_of_profit(self.solution(), self.market, self.series[0].days)
+        return math.floor(100 * (probability - 0.005)) / 100
+
+    def is_sound(self) -> bool:
+        """Return whether the limit on the probability is one."""
+        return self.probability_floor > 0 and super().is_sound()
+
     def question(self) -> str:
         """Return the text."""
         return (
             f"You expect a stock, now at ${self.market.spot:g}, to {'rise' if self._rising else 'fall'} within "
             f"{self.series[0].days} days. From the quoted {self.series[0].kind}s build a {self._name} of "
             f"{self.contracts} contracts (buy one strike, sell another further {'up' if self._rising else 'down'}) "
-            f"that costs at most ${self.cost_limit:,} and whose largest profit is at least {self.ratio_floor:g} times "
-            f"its largest loss. {CHAIN_CONVENTIONS}"
+            f"that costs at most ${self.cost_limit:,}, whose largest profit is at least {self.ratio_floor:g} times "
+            f"its largest loss and whose risk-neutral probability of a profit at expiry is at least "
+            f"{self.probability_floor:.0%}. {CHAIN_CONVENTIONS}"
         )
 
     def words(self) -> dict[str, str]:
@@ -121,6 +132,7 @@ class DebitSpread(Problem):
             "contracts": f"{self.contracts}",
             "cost": f"${self.cost_limit:,}",
             "ratio": f"{self.ratio_floor:g}",
+            "chance": f"{self.probability_floor:.0%}",
         }
 
     def context(self) -> dict[str, Json]:
@@ -187,12 +199,16 @@ class DebitSpread(Problem):
         ]
 
     def limits(self, position: Position) -> Sequence[Requirement]:
-        """Return whether cost and reward are within the limits."""
+        """Return whether cost, reward and probability are within the limits."""
         result = payoff(position, self.market)
         rewarding = result.max_profit >= self.ratio_floor * result.max_loss
+        chance = probability_of_profit(position, self.market, self.series[0].days)
         return [
             Requirement(f"costs at most ${self.cost_limit:,}", result.max_loss <= self.cost_limit),
             Requirement(f"reward at least {self.ratio_floor:g} times the risk", rewarding),
+            Requirement(
+                f"probability of profit at least {self.probability_floor:.0%}", chance >= self.probability_floor
+            ),
         ]
 
 

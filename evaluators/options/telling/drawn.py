@@ -20,6 +20,8 @@ MAX_ATTEMPTS = 400
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 LEAST_SIZE = 10.0
 """From which on a figure may not stand in the text: smaller ones are there by chance."""
+LEAST_PRICE = 0.05
+"""In dollars a share: a position in series that are worth nothing has Greeks of zero, which nobody has to work out."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ def draw(template: type[Problem], rng: random.Random, difficulty: Difficulty, wo
         if followed is None or not followed[0].is_sound():
             continue
         problem, pair = followed
+        if any(series.price < LEAST_PRICE for series in problem.tradable()):
+            continue
         told = problem.told(terms, pair, rng) or sheet.describe(problem.context(), terms, pair, rng)
         question = f"{TEXTS[template.family][wording].format_map(problem.words())}\n\n{told}"
         if not _stands_in(question, problem):

@@ -141,21 +141,26 @@ TEXTS: dict[str, tuple[str, ...]] = {
     ),
     "debit_spread": (
         "You expect the stock to {direction}. Build a {name} of {contracts} contracts (buy one strike, sell another "
-        "further {further}) that costs at most {cost} and whose largest profit is at least {ratio} times its largest "
-        "loss.",
+        "further {further}) that costs at most {cost}, whose largest profit is at least {ratio} times its largest "
+        "loss, and which makes money at expiry with a risk-neutral probability of at least {chance}.",
         "With {cost} to spend and the view that the stock will {direction}, buy a {name}, {contracts} contracts, the "
-        "sold strike further {further}; for each dollar at risk it has to be able to make {ratio}.",
+        "sold strike further {further}; for each dollar at risk it has to be able to make {ratio}, and its "
+        "risk-neutral probability of a profit at expiry may not be under {chance}.",
         "A {name} is wanted: {contracts} contracts, {cost} at most, a reward of {ratio} or more for every dollar of "
-        "risk. The second strike lies further {further}, since prices are to {direction}.",
+        "risk, and a profit at expiry in {chance} of cases or more (risk neutral). The second strike lies further "
+        "{further}, since prices are to {direction}.",
         "Prices will {direction}, you think. Choose two strikes for a {name} in {contracts} contracts, sell the one "
-        "further {further}, pay no more than {cost} and demand {ratio} of gain per unit of loss.",
+        "further {further}, pay no more than {cost} and demand {ratio} of gain per unit of loss, with no less than "
+        "{chance} as the risk-neutral probability of gaining at expiry.",
         "Limited risk, limited reward: {contracts} contracts of a {name}, the outlay within {cost} and the reward to "
-        "risk not under {ratio}. You sell further {further}, for the stock should {direction}.",
+        "risk not under {ratio}. You sell further {further}, for the stock should {direction}; a profit at expiry has "
+        "to have a risk-neutral probability of {chance} or more.",
         "Which vertical would you buy if the stock is going to {direction}? It should be a {name} of {contracts} "
-        "contracts, its short strike further {further}, at a price within {cost} and with at least {ratio} to win for "
-        "each one to lose.",
+        "contracts, its short strike further {further}, at a price within {cost}, with at least {ratio} to win for "
+        "each one to lose and with odds of at least {chance}, risk neutral, to end with a profit.",
         "Spend {cost} or less on a {name} ({contracts} contracts, short leg further {further}) that multiplies what "
-        "is at stake by {ratio} or more if the stock will indeed {direction}.",
+        "is at stake by {ratio} or more if the stock will indeed {direction}. At expiry it should be worth more than "
+        "it cost with a risk-neutral probability not below {chance}.",
     ),
     "volatility_view": (
         "Of the {count} closes below, the last is the price now. Compute the realised volatility (standard deviation "

@@ -132,6 +132,28 @@ def test_wordings_take_turns_and_held_back_ones_are_drawn_by_their_option_alone(
     assert not any("was left as" in case.task.question for case in usual)
 
 
+@pytest.mark.parametrize("name", ["which-filing", "filing-date"])
+def test_a_release_that_gives_the_figure_before_the_report_is_ruled_out(name: str) -> None:
+    """The revenue of a quarter stands in the release on form 8-K first, so that the question has to leave it aside."""
+    told_before = 0
+    for number in range(40):
+        drawn = drawn_of(name, "hard", number)
+        given = drawn.inputs
+        assert "Releases on form 8-K do not count." in drawn.rules
+        row = second_route.Raw(drawn.ticker, drawn.as_of, "original").found("Revenue", given["year"], given["period"])
+        if given["item"] == "Revenue" and row is not None:
+            filings = WORLD.lake.filings.known(drawn.ticker, as_of=row[0])
+            told_before += any(form == "8-K" for form in filings.form)
+    assert told_before
+
+
+def test_a_change_between_two_reports_says_its_unit_and_where_the_year_before_is_read() -> None:
+    for name, measure in disclosed.MEASURES.items():
+        period = drawn_of(name, "hard", 0).period
+        assert "each year by its own report" in period
+        assert ("in percentage points" in period) == (measure.unit != "money"), name
+
+
 def test_neither_the_answer_nor_the_ticker_beyond_the_text_is_in_the_message() -> None:
     for case in DATASET.draw(seed=5, count=48, options={}):
         message = case.open().opening()

@@ -6,6 +6,7 @@ itself: each figure is the constant that was right most often, the legs stand at
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import statistics
@@ -139,3 +140,36 @@ def test_no_constant_is_the_probability_of_many_spreads(family):
     truths = [problem.truth(problem.solution())["probability_of_profit"] for problem in drawn]
     constant = most_often_right([(truth - 0.005, truth + 0.005) for truth in truths])
     assert sum(abs(truth - constant) <= 0.005 for truth in truths) <= 5
+
+
+def cheapest(problem):
+    """Return the position of the solution's shape in the series that cost least, by their quotes alone."""
+    legs = problem.solution()
+    rows = [
+        sorted((s for s in problem.tradable() if s.kind == leg.series.kind), key=lambda s: s.price)[:6] for leg in legs
+    ]
+    tried = (
+        tuple(Holding(series, leg.quantity) for series, leg in zip(choice, legs, strict=True))
+        for choice in itertools.product(*rows)
+        if len(set(choice)) == len(choice)
+    )
+    whole = [position for position in tried if all(item.met for item in problem.structure(position))]
+    return min(whole, key=lambda position: sum(holding.series.price for holding in position))
+
+
+@pytest.mark.parametrize("family", ["iron_condor", "debit_spread"])
+def test_sums_of_prices_and_greeks_of_zero_in_the_cheapest_series_pass_nothing(family):
+    """Who adds up quotes and strikes, chooses what costs least and states 0 for all that takes a model."""
+    summed = {"cost", "max_profit", "max_loss", "breakeven", "breakeven_low", "breakeven_high", "return_on_risk",
+              "reward_to_risk"}  # fmt: skip
+    template = next(template for template in TEMPLATES if template.family == family)
+    for problem in problems(template, "cheapest", 45):
+        position = cheapest(problem)
+        truth = problem.truth(position)
+        figures = {
+            dimension: {row.name: truth.get(row.name, 0.0) if row.name in summed else 0.0 for row in rows}
+            for dimension, rows in problem.figures().items()
+        }
+        reply = {**figures, "strategy": {"legs": [written(holding) for holding in position]}}
+        verdict = judge(problem, json.dumps(reply), printed={})
+        assert verdict.parts["greeks"] <= 25.0 and not verdict.passed, (problem, verdict.parts)

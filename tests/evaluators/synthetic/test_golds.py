@@ -680,8 +680,8 @@ def test_a_disguised_input_follows_from_the_figures_that_are_shown():
                     (value,) = shown
                 elif label.startswith("change"):
                     value = shown[0] * (1 + shown[1])
-                elif label.startswith("distance"):
-                    value = shown[0] + shown[1] * (1 if "above" in label else -1)
+                elif label.startswith(("rise", "fall")):
+                    value = shown[0] + shown[1] * (1 if label.startswith("rise") else -1)
                 elif label.startswith("level"):
                     value = (shown[1] - shown[0]) / shown[0]
                 else:
@@ -690,4 +690,15 @@ def test_a_disguised_input_follows_from_the_figures_that_are_shown():
                 assert told.value == pytest.approx(value, rel=1e-9), (item, told)
                 assert expression.resolve({"v": expression.parse(told.derivation)}, "v", {}) == pytest.approx(value)
                 assert value == pytest.approx(values[item.name], rel=1e-2, abs=2e-4)
-    assert {"change", "distance", "level", "part", "shares", "it,", "it"} <= set(seen)
+    assert {"change", "rise", "fall", "level", "part", "shares", "it,", "it"} <= set(seen)
+
+
+def test_two_levels_tell_nothing_but_the_relative_rise_from_one_to_the_other():
+    """A fall of 10% is no level that grew by 10%, a yield's move no ratio, a return required no growth of anything."""
+    rises = re.compile(r"(?:sales_change|growth_rate|fast_growth|slow_growth|up_move)$")
+    told = set()
+    for level in ("hard", "expert"):
+        for case in DATASET.draw(seed=21, count=440, options={"difficulties": [level]}):
+            derivations = problem_of(case).derivations
+            told |= {name for name, source in derivations.items() if re.fullmatch(r"[\d.]+ / [\d.]+ - 1", source)}
+    assert told and {name for name in told if not rises.search(name)} == set()

@@ -350,3 +350,25 @@ def test_a_right_reply_earns_100_in_every_surface_form(dress, form):
             steps = {step.name: write[step.unit](truth[step.name], form) for step in problem.steps}
         verdict = score(case, dress(reply(case, steps=steps, answer=write[figure.unit](truth[figure.name], form))))
         assert verdict.value == 100.0, (case.task.task_id, steps, verdict.reason)
+
+
+def with_a_gap():
+    drawn = cases(132, seed=5, difficulties=["expert"])
+    return [case for case in drawn if problem_of(case).gap is not None]
+
+
+def test_an_assumption_earns_nothing_by_itself_and_counts_beside_a_right_step():
+    for case in with_a_gap():
+        gold = json.loads(case.open().oracle())
+        alone = json.dumps({"assumption": gold["assumption"], "answer": 0, "steps": {}, "method": {}})
+        assert score(case, alone).value == 0.0
+        name, figure = next(iter(gold["steps"].items()))
+        beside = json.dumps({"assumption": gold["assumption"], "answer": 0, "steps": {name: figure}, "method": {}})
+        assert score(case, beside).parts["calculation"] == pytest.approx(200 / (len(gold["steps"]) + 1))
+
+
+def test_the_answer_format_says_how_an_assumption_is_written():
+    for case in with_a_gap():
+        item = problem_of(case).gap.item
+        asked = next(line for line in case.task.answer_format.splitlines() if line.startswith('"assumption"'))
+        assert ("a percentage with its sign" if item.unit == "percent" else "US dollars") in asked
