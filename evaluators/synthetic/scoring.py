@@ -35,7 +35,8 @@ def judge(problem: Problem, text: str) -> Score:
 
     ``parts`` are on 0-100 each: methodology is all or nothing, calculation is the share of right steps, answer is all
     or nothing. The value is their weighted mean (30, 30, 40). A formula in names that the question gives away can be
-    had from any textbook: it counts only where the answer or half of the steps are right.
+    had from any textbook: it counts only where the answer or half of the steps are right. An expression in figures of
+    the text can be found by trial once the answer is known: it counts only beside a right step.
     """
     document = parse_json_object(text)
     given: Mapping[str, Any] = {} if isinstance(document, Refusal) else document
@@ -55,6 +56,8 @@ def judge(problem: Problem, text: str) -> Score:
             method_ok, method_note = False, "right, but neither the answer nor half of the steps are"
     else:
         method_ok, method_note = _check_derivation(problem, given.get("method"), assumed, truth)
+        if method_ok and not steps:
+            method_ok, method_note = False, "it gives the answer, but no step on the way is right"
     parts = {
         "methodology": 100.0 if method_ok else 0.0,
         "calculation": 100.0 * steps,

@@ -372,3 +372,12 @@ def test_the_answer_format_says_how_an_assumption_is_written():
         item = problem_of(case).gap.item
         asked = next(line for line in case.task.answer_format.splitlines() if line.startswith('"assumption"'))
         assert ("a percentage with its sign" if item.unit == "percent" else "US dollars") in asked
+
+
+def test_an_expression_that_gives_the_answer_counts_beside_a_right_step_only():
+    for case in cases(60, seed=5, difficulties=["hard", "expert"]):
+        gold = json.loads(case.open().oracle())
+        alone = score(case, json.dumps(gold | {"steps": {}}))
+        assert (alone.parts["methodology"], alone.passed) == (0.0, False)
+        name, figure = next(iter(gold["steps"].items()))
+        assert score(case, json.dumps(gold | {"steps": {name: figure}})).parts["methodology"] == 100.0
