@@ -19,6 +19,8 @@ from lake.published.sources import missing
 DEFAULT_LIMIT = 4
 MOST_DRAWN = 100_000
 """Tasks that are looked through for those of some categories."""
+MOST_DRAWN_BLINDLY = 100
+"""The same where a dataset does not say beforehand which categories it has."""
 
 
 def derive_seed(seed: int, *names: str) -> int:
@@ -82,10 +84,11 @@ class Resolved:
         needed = limit if limit is not None else (per_task or 0) * len(set(wanted))
         held = self.dataset.held(self.entry)
         count = max(needed, len(families)) if held is None else held
+        most = MOST_DRAWN if there else max(MOST_DRAWN_BLINDLY, needed)
         while True:
             cases = list(self.dataset.draw(seed=seed, count=count, options=self.entry))
             kept = _cap_per_category([case for case in cases if case.task.category in wanted], per_task)[:needed]
-            if len(kept) == needed or len(cases) < count or count > MOST_DRAWN or held is not None:
+            if len(kept) == needed or len(cases) < count or count > most or held is not None:
                 break
             count *= 2
         if needed and not kept:

@@ -65,8 +65,8 @@ limits: {task_time_s: 60, max_tool_calls: 10}
             "datasets[0].limit: Input should be greater than or equal to 0 (got -1)",
         ),
         (
-            "name: x\ndatasets: [{type: synthetic, windows: 3}]",
-            "datasets[0].windows: unknown key; known: type, limit, limit_per_task, categories, variant, task_types",
+            "name: x\ndatasets: [{type: synthetic, bars: 3}]",
+            "datasets[0].bars: unknown key; known: type, limit, limit_per_task, categories, variant, task_types",
         ),
         ("name: x\ndatasets: [{typ: synthetic, limit: 3}]", "datasets[0].typ: unknown key (did you mean 'type'?)"),
         ("name: x\ndatasets: [{limit: 3, windows: 2}]", "datasets[0].type: this key is required"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -16,10 +17,11 @@ from lake.records import Observations
 LAKE = sample.embedded()
 
 
-@given(st.dates(date(2000, 1, 1), date(2027, 1, 1)))
-def test_no_source_returns_a_row_known_after_as_of(as_of: date) -> None:
+@given(st.dates(date(2000, 1, 1), date(2027, 1, 1)), st.randoms(use_true_random=False))
+def test_no_source_returns_a_row_known_after_as_of(as_of: date, rng: random.Random) -> None:
     for source in (LAKE.facts, LAKE.bars, LAKE.simulated_bars, LAKE.rates):
-        for key in source.keys(as_of=as_of):
+        keys = source.keys(as_of=as_of)
+        for key in rng.sample(keys, min(len(keys), 6)):
             table = source.known(key, as_of=as_of)
             assert len(table) > 0
             assert max(table.known_on) <= as_of

@@ -159,7 +159,8 @@ import resource
 import subprocess
 import sys
 from datetime import date
-from mcp_servers import caller, risk
+from mcp_servers import caller
+from mcp_servers.risk import server as risk
 
 def estimate(number):
     one = risk.Position(option_type="call", quantity=1, spot=100, strike=100, time_to_expiry=0.5, volatility=0.2)

@@ -14,7 +14,7 @@ from engine.plan import build, sampling
 from mcp_servers.catalog import SERVERS
 from tests.lake.quoted import made_chain
 
-SMALL = {"name": "small", "datasets": [{"type": "fundamentals", "limit": 3}, {"type": "crypto", "limit": 1}]}
+SMALL = {"name": "small", "datasets": [{"type": "fundamentals", "limit": 8}, {"type": "crypto", "limit": 1}]}
 
 
 def planned(**changes: Any) -> build.Plan:

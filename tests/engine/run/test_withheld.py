@@ -11,7 +11,7 @@ from tests.engine.command_line import program
 
 CONFIG = """
 name: small
-datasets: [{type: fundamentals, limit: 4}, {type: synthetic, limit: 2}]
+datasets: [{type: fundamentals, limit: 6, difficulties: [easy]}, {type: synthetic, limit: 2}]
 execution: {backend: serial, ports: auto, concurrency: 2}
 """
 

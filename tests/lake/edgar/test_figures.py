@@ -94,6 +94,9 @@ def test_any_tag_of_the_filings_can_be_asked_for_by_its_name(apple: Facts) -> No
 
 
 def test_one_figure_of_all_companies_is_that_of_the_date(tmp_path: Path) -> None:
+    def real(found: dict[str, Facts]) -> dict[str, tuple[float, ...]]:
+        return {ticker: row.value for ticker, row in found.items() if not ticker.startswith("SIMF-")}
+
     embedded = sample.embedded().facts
     table = Table(tmp_path, Facts, origin="fixture")
     for ticker in ("AAPL", "NVDA"):
@@ -101,9 +104,9 @@ def test_one_figure_of_all_companies_is_that_of_the_date(tmp_path: Path) -> None
     for source in (table, embedded, Layered(table, embedded)):
         asked = {"fiscal_year": 2024, "fiscal_period": "FY"}
         early = across.figure(source, "Revenue", as_of=date(2024, 10, 31), **asked)
-        assert {ticker: row.value for ticker, row in early.items()} == {"NVDA": (60_922e6,)}
+        assert real(early) == {"NVDA": (60_922e6,)}
         late = across.figure(source, "Revenue", as_of=date(2024, 11, 1), **asked)
-        assert {ticker: row.value for ticker, row in late.items()} == {"NVDA": (60_922e6,), "AAPL": (391_035e6,)}
+        assert real(late) == {"NVDA": (60_922e6,), "AAPL": (391_035e6,)}
         assert across.figure(source, "NoSuchTag", as_of=date(2024, 11, 1), **asked) == {}
 
 
