@@ -25,6 +25,8 @@ MARKS = "not campaign and not ray and not browser and not shared_data"
 OPTIONS = ["-q", "--assert=plain", "-p", "no:cacheprovider", "-m", MARKS]
 PROCESSOR_S = 60
 """A mutant that computes for longer never ends, and is killed."""
+SLOW_S = 2.0
+"""Slower tests are not played again: a mutant that they alone would notice counts as a survivor."""
 
 Function = tuple[str, str]
 
@@ -57,8 +59,8 @@ class Player:
         written = _functions(files)
         for row, mutant, tests in self.rows:
             function = (mutant.file, mutant.function)
-            may_see = sorted((test.seconds, test.place) for test in reached if function in test.functions)
-            items = [session.items[place] for _, place in may_see]
+            quick = (test for test in reached if function in test.functions and test.seconds < SLOW_S)
+            items = [session.items[test.place] for test in sorted(quick, key=lambda test: test.seconds)]
             items = [item for item in items if any(item.nodeid.startswith(test) for test in tests)]
             said = _in_a_fork(lambda: _survived(session, items, mutant, written[function]))  # noqa: B023
             self.tell(row, said != b"survived")
