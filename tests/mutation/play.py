@@ -1,4 +1,4 @@
-"""Play the tests of a module on its mutants: each in a process of its own that has the mutant in the module's place."""
+"""Play the tests of a module on its mutants: those of functions by ``warm``, others in a process that starts anew."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ PROFESSIONAL = (
 JUDGE = ("tests/evaluators/judge/test_edges.py", "tests/evaluators/judge/test_rules.py")
 TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/answers/*.py": (EDGES, *ANSWERS),
-    "evaluators/bizfinbench/public_answers.py": (EDGES, "tests/evaluators/bizfinbench/test_public_answers.py"),
+    "evaluators/bizfinbench/public_answers.py": (
+        EDGES,
+        "tests/evaluators/bizfinbench/test_edges_of_public_answers.py",
+        "tests/evaluators/bizfinbench/test_public_answers.py",
+    ),
     "evaluators/synthetic/scoring.py": (EDGES, "tests/evaluators/synthetic/test_scoring.py"),
     "evaluators/synthetic/expression.py": (EDGES, "tests/evaluators/synthetic/test_expression.py"),
     "evaluators/options/scoring.py": (EDGES, "tests/evaluators/options/test_scoring.py"),

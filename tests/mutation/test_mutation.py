@@ -33,6 +33,16 @@ def test_each_mutant_has_one_error_and_words_stay():
     assert all("Say 7." in mutant.source and "LIMIT - 1" in mutant.source for mutant in made)
 
 
+def test_a_mutant_knows_the_function_that_it_is_in():
+    assert {mutant.function for mutant in mutants("m", "m.py", SOURCE)} == {"", "mark"}
+    inside = mutants(
+        "m", "m.py", "class A:\n    size = 1\n\n    def b(self, c=2):\n        return [d + 3 for d in c]\n"
+    )
+    assert [(mutant.function, mutant.name.partition(" ")[2]) for mutant in inside] == [
+        ("", "1 -> 2"), ("", "2 -> 3"), ("A.b", "d + 3 -> d - 3"), ("A.b", "3 -> 4")
+    ]  # fmt: skip
+
+
 def test_every_target_and_its_tests_exist():
     for pattern, tests in TARGETS.items():
         assert list(ROOT.glob(pattern)), pattern

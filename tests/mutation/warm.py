@@ -25,7 +25,7 @@ MARKS = "not campaign and not ray and not browser and not shared_data"
 OPTIONS = ["-q", "--assert=plain", "-p", "no:cacheprovider", "-m", MARKS]
 PROCESSOR_S = 60
 """A mutant that computes for longer never ends, and is killed."""
-SLOW_S = 2.0
+SLOW_S = 1.0
 """Slower tests are not played again: a mutant that they alone would notice counts as a survivor."""
 
 Function = tuple[str, str]

@@ -10,7 +10,7 @@ import pytest
 
 from evaluators.answers import Refusal, parse_json_object, parse_number, stated_answers
 from evaluators.answers.dispute import sole_figure
-from evaluators.answers.expected import ExpectedNumber
+from evaluators.answers.expected import ExpectedNumber, ExpectedOrder
 from evaluators.answers.number import MAX_NUMBERS, read_number
 from evaluators.answers.statement import MAX_LINE_CHARS, MAX_STATEMENT_CHARS
 from evaluators.answers.tolerance import Tolerance, numbers_match
@@ -178,3 +178,50 @@ def test_a_reply_is_labelled_or_not() -> None:
     for text, labelled in (("Final answer: 7", True), ("It is 7.", False), ("| x |\n|---|\n| 7 |", False)):
         (statement,) = stated_answers(text)
         assert statement.labelled is labelled
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        # the result of a calculation stands right of the last equals sign, or left of the calculation
+        ("100 / 4 = 25", 25.0),
+        ("25 = 100 / 4", 25.0),
+        ("50 / 2 = 100 / 4 = 25", 25.0),
+        ("30 = 40", None),
+        ("1, 2 = 2", None),
+        ("100 / 4 is 25", 25.0),
+        ("7 (in millions)", 7e6),
+        ("7 million (in millions)", 7e6),
+        ("7 million (in thousands)", None),
+        ("7 and 8 (in millions)", None),
+        ("in millions: 7", 7e6),
+        ("7 or 8", None),
+        ("7, or about 7", 7.0),
+        ("at least 7", None),
+        ("7.04, about 7.0", 7.04),
+        ("7.04, about 7.1", None),
+    ],
+)
+def test_one_number_of_several_that_are_written(text: str, value: float | None) -> None:
+    said = number(f"Final answer: {text}")
+    assert isinstance(said, str) if value is None else said == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("7% (in millions)", 0.07), ("7", 7.0), ("40% = 0.4", 0.4), ("700 bp", 0.07), ("$7", None), ("7 million", None)],
+)
+def test_a_percentage_has_no_scale(text: str, value: float | None) -> None:
+    said = number(f"Final answer: {text}", kind="percent")
+    assert isinstance(said, str) if value is None else said == pytest.approx(value)
+
+
+def test_a_field_may_hold_a_dash_before_its_number() -> None:
+    stated = read_number("- 5")
+    assert not isinstance(stated, Refusal) and stated.value == -5.0
+
+
+def test_of_an_order_that_differs_the_items_in_their_place_are_told() -> None:
+    score = ExpectedOrder((3, 1, 2)).grade("Final answer: 3, 2, 1")
+    assert (score.passed, score.reason) == (False, "1 of 3 items in their place; exact match only")
+    assert not ExpectedOrder((3, 1, 2)).grade("Final answer: 3, 1").passed
