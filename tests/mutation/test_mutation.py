@@ -51,8 +51,8 @@ def test_every_target_and_its_tests_exist():
 
 @pytest.mark.campaign
 def test_most_of_a_sample_of_mutants_is_killed():
-    """At most 4 in 10 may survive; what is wanted is 1 in 10 (docs/running.md tells where we are)."""
-    command = [sys.executable, "-m", "tests.mutation", "--count", "30", "--seed", "2"]
+    """At most 1 in 5 may survive of the rules around a judge, which are cheap to play (all: docs/running.md)."""
+    command = [sys.executable, "-m", "tests.mutation", "--only", "judge.", "--count", "40", "--seed", "2"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    last = re.search(r"mutation score +([0-9]+) of +30", done.stdout)
-    assert last is not None and int(last[1]) >= 18, done.stdout + done.stderr
+    last = re.search(r"mutation score +([0-9]+) of +40", done.stdout)
+    assert last is not None and int(last[1]) >= 32, done.stdout + done.stderr
