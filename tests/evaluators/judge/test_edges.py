@@ -74,6 +74,10 @@ def test_faults_lower_the_share_and_never_below_nothing() -> None:
         assert signed_share(rubric, {name: name in met for name in "abc"}) == pytest.approx(share)
 
 
+def test_weights_below_one_add_up_as_well() -> None:
+    assert signed_share([Criterion("a", "a", 0.25), Criterion("b", "b", 0.25)], {"a": True, "b": False}) == 0.5
+
+
 def one(text: str) -> Figure:
     (found,) = figures.figures(text)
     return found
@@ -131,7 +135,7 @@ def test_a_required_figure_that_stands_nowhere_is_told() -> None:
 @pytest.mark.parametrize(
     "criterion",
     [
-        "The response calculates the margin, E.G. around\n46.2%",
+        "The response calculates the margin, E.G.\n46.2%",
         "The response calculates a margin of at least 46.2%",
         "The response calculates a margin of 46.2% or 41.7%",
         "The response calculates a margin of 46.2% and a cost of $5.25",
