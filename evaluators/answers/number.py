@@ -111,7 +111,7 @@ class StatedNumber:
 
 
 class _Reading(NamedTuple):
-    """A quantity, and whether only words make it negative."""
+    """A quantity as it is written, and whether words make it negative."""
 
     quantity: Quantity
     worded: bool
@@ -320,7 +320,7 @@ def _directed(quantity: Quantity, text: str) -> _Reading | Refusal:
     if falls and quantity.sign == "+":
         return Refusal(f"a plus sign in words of a decrease: {quantity.text!r}")
     worded = falls and not quantity.sign and quantity.value > 0
-    return _Reading(quantity._replace(value=-quantity.value) if worded else quantity, worded)
+    return _Reading(quantity, worded)
 
 
 def _one_of(readings: list[_Reading | Refusal], read: str, text: str) -> StatedNumber | Refusal:
@@ -330,7 +330,7 @@ def _one_of(readings: list[_Reading | Refusal], read: str, text: str) -> StatedN
         return refused[0]
     stated = _without_falls_beside([reading for reading in readings if isinstance(reading, _Reading)], read)
     falls = [quantity for quantity, worded in stated if worded]
-    # "a decrease of 5% (0.05)": the number without sign restates the size of the one with the words.
+    # "a decrease of 5% (0.05)": words give the first its sign, and the second restates its size.
     values = [
         q._replace(value=-abs(q.value)) if not q.sign and any(_is_aside(q, fall, read) for fall in falls) else q
         for q, _ in stated

@@ -28,8 +28,8 @@ MAX_RIVALS = 1
 MAX_WORDS = 30
 """Longer criteria say more than their figures: code may refuse them, but not grant them."""
 
-_SCALE_WORDS = sorted((word for word in SCALES if word.isascii()), key=len, reverse=True)
-_UNIT_WORDS = sorted((word for word in CANONICAL if word.isascii() and word[0].isalpha()), key=len, reverse=True)
+_SCALE_WORDS = [word for word in SCALES if word.isascii()]
+_UNIT_WORDS = [word for word in CANONICAL if word.isascii() and word[0].isalpha()]
 _FIGURE = re.compile(
     rf"""(?P<sign>(?<![\w%)])[-−](?=[$€£]?[0-9.])|\((?=[$€£]?[0-9.,]+\)))?(?:(?P<money>[$€£])(?P<late>[-−]|\()?)?
     (?<![\w.,])(?P<digits>[0-9]{{1,3}}(?:,[0-9]{{3}})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|\.[0-9]+)\)?
@@ -107,7 +107,7 @@ def _figure(match: re.Match[str]) -> Figure:
     whole = "." not in digits and "," not in match["digits"] and factor == 1.0 and not match["money"]
     bare = whole and (not unit or unit in _TIME_UNITS)
     return Figure(
-        value=float(digits) * factor * (-1.0 if negative else 1.0),
+        value=-float(digits) * factor if negative else float(digits) * factor,
         half_digit=0.5 * 10.0 ** (trailing - decimals) * factor,
         percent=unit in PERCENT_UNITS,
         plain_integer=bare and (len(digits) <= 2 or (digits.startswith(("19", "20")) and len(digits) == 4)),
@@ -182,7 +182,8 @@ def decide(criterion: str, *, reply: str, task: str, only: bool = False) -> Answ
     if len(words(criterion)) > MAX_WORDS or _BOUND.search(criterion):
         return "ask"
     lines = [line for line in _SPLIT.split(clean(reply)) if line.strip()]
-    read = [_read_line(line, criterion, wanted, _around(lines, place, task)) for place, line in enumerate(lines)]
+    said = [_read_line(line, criterion, wanted, _around(lines, place, task)) for place, line in enumerate(lines)]
+    read = [line for line in said if line is not None]
     best = max((line.hits for line in read if line.kind == "states"), default=0)
     if best and not any(line.kind == "rivals" and line.hits >= best for line in read):
         return "met"
@@ -201,40 +202,37 @@ def _is_final_answer(reply: str, wanted: Figure) -> bool:
 class _Line(NamedTuple):
     """What a line says about a criterion, and how many words of the label stand in it."""
 
-    kind: Literal["states", "rivals", "other"]
+    kind: Literal["states", "rivals"]
     hits: int
-
-
-_OTHER = _Line("other", 0)
 
 
 def _around(lines: Sequence[str], place: int, task: str) -> set[str]:
     return {*words(task), *words(" ".join(lines[max(0, place - HEADING_LINES) : place]))}
 
 
-def _read_line(line: str, criterion: str, wanted: Sequence[Figure], around: set[str]) -> _Line:
-    """Return whether a line states the criterion (its label and figures, its direction, unhedged) or another figure.
+def _read_line(line: str, criterion: str, wanted: Sequence[Figure], around: set[str]) -> _Line | None:
+    """Return whether a line states the criterion (its label, figures and direction, unhedged), another figure, or none.
 
     Periods stand in the line itself; other words of the label may stand in the lines before it or in the task.
     """
     spoken, asked = set(words(line)), set(words(criterion))
     labels = {word for word in asked if word not in _COMMON and not _is_value(word, wanted)}
-    if not labels & spoken or any(_PERIOD.fullmatch(word) and word not in spoken for word in labels):
-        return _OTHER
+    if any(_PERIOD.fullmatch(word) and word not in spoken for word in labels):
+        return None
     if sum(word in spoken or word in around for word in labels) < LABEL_SHARE * len(labels):
-        return _OTHER
+        return None
     stated = [figure for figure in figures(line) if not figure.plain_integer]
     right = [figure for figure in stated if any(same(figure, want) for want in wanted)]
     if not right:
         alike = any(figure.percent == want.percent for figure in stated for want in wanted)
-        return _Line("rivals", len(labels & spoken)) if alike else _OTHER
+        return _Line("rivals", len(labels & spoken)) if alike else None
     rivals = len(stated) - len(right)
     if spoken & _NEGATED or (rivals and spoken & _HEDGED) or rivals > MAX_RIVALS:
-        return _OTHER
+        return None
     if bool(asked & _UP) != bool(spoken & _UP) or bool(asked & _DOWN) != bool(spoken & _DOWN):
-        return _OTHER
+        return None
     signed = all(any(same(f, want) and (f.value < 0) == (want.value < 0) for f in right) for want in wanted)
-    return _Line("states", len(labels & spoken)) if signed else _OTHER
+    return _Line("states", len(labels & spoken)) if signed else None
 
 
 def _is_value(word: str, wanted: Sequence[Figure]) -> bool:

@@ -51,7 +51,7 @@ _ORDERS = (
         re.IGNORECASE,
     ),
     re.compile(r"<\|(?:im_start|im_end|system|assistant|user)\|>|\[/?INST\]|<</?SYS>>|^\s*#+\s*system\s*(?:prompt)?\s*:?\s*$",
-               re.IGNORECASE | re.MULTILINE),
+               re.IGNORECASE),
 )  # fmt: skip
 
 

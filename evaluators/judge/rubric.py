@@ -44,7 +44,7 @@ class Criterion:
 
 def positive_weight(criteria: Sequence[Criterion]) -> float:
     """Return the sum of the positive weights; raise ``ValueError`` when there is none."""
-    total = math.fsum(criterion.weight for criterion in criteria if criterion.weight > 0)
+    total = math.fsum(max(0.0, criterion.weight) for criterion in criteria)
     if not total > 0:
         raise ValueError("a rubric needs at least one criterion with a positive weight")
     return total
@@ -53,4 +53,4 @@ def positive_weight(criteria: Sequence[Criterion]) -> float:
 def signed_share(criteria: Sequence[Criterion], met: Mapping[str, bool]) -> float:
     """Return ``clip(sum of met weights / sum of positive weights, 0, 1)``; ``met`` has every criterion's name."""
     earned = math.fsum(criterion.weight for criterion in criteria if met[criterion.name])
-    return min(1.0, max(0.0, earned / positive_weight(criteria)))
+    return max(0.0, earned / positive_weight(criteria))

@@ -64,7 +64,7 @@ def verdict(marks: Sequence[Mark]) -> Score:
         dimension: POINTS * _fraction(marks, dimension) * (1.0 if dimension == "accuracy" else open_share)
         for dimension in DIMENSIONS
     }
-    value = min(100.0, total(points))
+    value = total(points)
     missed = [mark for mark in marks if mark.fraction < 1.0]
     details: dict[str, Json] = {
         "points": {dimension: round(points[dimension], 4) for dimension in DIMENSIONS},

@@ -131,26 +131,24 @@ class Memo:
         """Return the marks of a given memo (None when it is missing)."""
         text = content or ""
         sections = _sections(text)
-        values = [_values(sections.get("key figures", ""), figure.label) for figure in self.figures]
-        right = sum(len(v) == 1 and figure.right(v[0]) for figure, v in zip(self.figures, values, strict=True))
+        beside = {figure.label: _values(sections.get("key figures", ""), figure.label) for figure in self.figures}
+        wrong = [f.label for f in self.figures if not (len(beside[f.label]) == 1 and f.right(beside[f.label][0]))]
         count = len(self.figures)
-        missed = [f.label for f, v in zip(self.figures, values, strict=True) if len(v) != 1 or not f.right(v[0])]
         filled = sum(bool(sections.get(name.lower(), "").strip()) for name in SECTIONS)
         return [
-            Mark("completion", f"{self.name} sections", filled / len(SECTIONS), 1.0, f"{filled} of {len(SECTIONS)}"),
-            Mark("completion", f"{self.name} figures stated", sum(map(bool, values)) / count),
-            Mark("accuracy", f"{self.name} figures", right / count, 1.0, f"wrong: {', '.join(missed)}"),
-            Mark("format", f"{self.name} heading", self._heading(text), 1.0),
-            Mark("format", f"{self.name} outline", self._outline(text), 1.0),
+            Mark("completion", f"{self.name} sections", filled / len(SECTIONS), note=f"{filled} of {len(SECTIONS)}"),
+            Mark("completion", f"{self.name} figures stated", sum(map(bool, beside.values())) / count),
+            Mark("accuracy", f"{self.name} figures", (count - len(wrong)) / count, note=f"wrong: {', '.join(wrong)}"),
+            Mark("format", f"{self.name} heading", self._heading(text)),
+            Mark("format", f"{self.name} outline", self._outline(text)),
             *self._professional(text, sections),
         ]
 
     def _heading(self, text: str) -> float:
         wanted = (f"To: {self.recipient}", f"From: {SENDER}", f"Date: {self.written_on}")
-        lines = [line.strip() for line in text.lstrip("\ufeff").splitlines() if line.strip()][:4]
-        lines += [""] * (4 - len(lines))
-        met = [line == want for line, want in zip(lines, wanted, strict=False)]
-        return (sum(met) + (lines[3].startswith("Subject: ") and len(lines[3]) > len("Subject: "))) / 4
+        lines = dict(enumerate(line.strip() for line in text.lstrip("\ufeff").splitlines() if line.strip()))
+        met = sum(lines.get(place) == want for place, want in enumerate(wanted))
+        return (met + lines.get(len(wanted), "").startswith("Subject: ")) / 4
 
     def _outline(self, text: str) -> float:
         headings = [line[3:].strip() for line in text.split("\n") if line.startswith("## ")]

@@ -19,18 +19,23 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """One error in one module; ``name`` tells line, column and what was changed."""
+    """One error in one module; ``name`` tells line, column and what was changed.
+
+    ``function`` is the function or method of the module in whose body it is; empty when it is outside of any.
+    """
 
     module: str
     file: str
     name: str
     source: str
+    function: str = ""
 
 
 def mutants(module: str, file: str, source: str) -> list[Mutant]:
     """Return every mutant of a module's source. Words (messages, patterns, keys, types) stay as they are."""
     tree = ast.parse(source)
     places = [node for node in _code(tree) if _changes(node)]
+    functions = _functions(tree)
     made = []
     for place, node in enumerate(places):
         for change in range(len(_changes(node))):
@@ -38,8 +43,22 @@ def mutants(module: str, file: str, source: str) -> list[Mutant]:
             twin = [each for each in _code(other) if _changes(each)][place]
             words = _changes(twin)[change]()
             name = f"{module}:{node.lineno}:{node.col_offset} {words}"
-            made.append(Mutant(module, file, name, ast.unparse(ast.fix_missing_locations(other))))
+            text = ast.unparse(ast.fix_missing_locations(other))
+            made.append(Mutant(module, file, name, text, functions.get(id(node), "")))
     return made
+
+
+def _functions(tree: ast.Module) -> dict[int, str]:
+    """Return, for each node in the body of a function of the module or of a class in it, that function's name."""
+    owners = [(tree, ""), *((each, f"{each.name}.") for each in tree.body if isinstance(each, ast.ClassDef))]
+    return {
+        id(node): f"{prefix}{function.name}"
+        for owner, prefix in owners
+        for function in owner.body
+        if isinstance(function, ast.FunctionDef)
+        for statement in function.body
+        for node in ast.walk(statement)
+    }
 
 
 def _code(tree: ast.AST) -> Iterator[ast.AST]:

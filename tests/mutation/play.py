@@ -1,16 +1,19 @@
-"""Play the tests of a module on its mutants: each in a process of its own that has the mutant in the module's place."""
+"""Play the tests of a module on its mutants: those of functions by ``warm``, others in a process that starts anew."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib.abc
 import importlib.util
+import io
 import os
 import random
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,67 +21,37 @@ from tests.mutation.mutants import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parents[2]
 EDGES = "tests/evaluators/test_edges_of_marking.py"
+ANSWERS = tuple(
+    f"tests/evaluators/answers/test_{name}.py" for name in ("answers", "formats", "json", "natural", "prose", "edges")
+)
+PROFESSIONAL = (
+    "tests/evaluators/professional/test_memo_and_table.py",
+    "tests/evaluators/professional/test_professional.py",
+)
+JUDGE = ("tests/evaluators/judge/test_edges.py", "tests/evaluators/judge/test_rules.py")
 TARGETS: dict[str, tuple[str, ...]] = {
-    "evaluators/answers/*.py": (
-        EDGES,
-        "tests/evaluators/answers",
-    ),
+    "evaluators/answers/*.py": (EDGES, *ANSWERS),
     "evaluators/bizfinbench/public_answers.py": (
         EDGES,
-        "tests/evaluators/bizfinbench",
+        "tests/evaluators/bizfinbench/test_edges_of_public_answers.py",
+        "tests/evaluators/bizfinbench/test_public_answers.py",
     ),
-    "evaluators/synthetic/scoring.py": (
-        EDGES,
-        "tests/evaluators/synthetic",
-    ),
-    "evaluators/synthetic/expression.py": (
-        EDGES,
-        "tests/evaluators/synthetic",
-    ),
-    "evaluators/options/scoring.py": (
-        EDGES,
-        "tests/evaluators/options",
-    ),
-    "evaluators/options/legs.py": (
-        EDGES,
-        "tests/evaluators/options",
-    ),
-    "evaluators/professional/marks.py": (
-        EDGES,
-        "tests/evaluators/professional/test_professional.py",
-    ),
-    "evaluators/professional/table.py": (
-        EDGES,
-        "tests/evaluators/professional/test_professional.py",
-    ),
-    "evaluators/professional/memo.py": (
-        EDGES,
-        "tests/evaluators/professional/test_professional.py",
-    ),
-    "evaluators/judge/rubric.py": (EDGES, "tests/evaluators/judge/test_rules.py", "tests/evaluators/judge"),
-    "evaluators/judge/verdict.py": (EDGES, "tests/evaluators/judge/test_rules.py", "tests/evaluators/judge"),
-    "evaluators/judge/gates.py": (EDGES, "tests/evaluators/judge/test_rules.py", "tests/evaluators/judge"),
-    "evaluators/judge/figures.py": (EDGES, "tests/evaluators/judge/test_rules.py", "tests/evaluators/judge"),
-    "evaluators/gdpval/rubric.py": (
-        EDGES,
-        "tests/evaluators/gdpval",
-    ),
-    "engine/scoring/score.py": (
-        EDGES,
-        "tests/engine/scoring",
-    ),
-    "engine/scoring/intervals.py": (
-        EDGES,
-        "tests/engine/scoring",
-    ),
-    "engine/scoring/statistics.py": (
-        EDGES,
-        "tests/engine/scoring",
-    ),
-    "engine/scoring/alpha.py": (
-        EDGES,
-        "tests/engine/scoring",
-    ),
+    "evaluators/synthetic/scoring.py": (EDGES, "tests/evaluators/synthetic/test_scoring.py"),
+    "evaluators/synthetic/expression.py": (EDGES, "tests/evaluators/synthetic/test_expression.py"),
+    "evaluators/options/scoring.py": (EDGES, "tests/evaluators/options/test_scoring.py"),
+    "evaluators/options/legs.py": (EDGES, "tests/evaluators/options/test_legs.py"),
+    "evaluators/professional/marks.py": (EDGES, *PROFESSIONAL),
+    "evaluators/professional/table.py": (EDGES, *PROFESSIONAL),
+    "evaluators/professional/memo.py": (EDGES, *PROFESSIONAL),
+    "evaluators/judge/rubric.py": (EDGES, *JUDGE),
+    "evaluators/judge/verdict.py": (EDGES, *JUDGE),
+    "evaluators/judge/gates.py": (EDGES, *JUDGE),
+    "evaluators/judge/figures.py": (EDGES, *JUDGE),
+    "evaluators/gdpval/rubric.py": (EDGES, "tests/evaluators/gdpval/test_gdpval.py"),
+    "engine/scoring/score.py": (EDGES, "tests/engine/scoring/test_score.py"),
+    "engine/scoring/intervals.py": (EDGES, "tests/engine/scoring/test_intervals.py"),
+    "engine/scoring/statistics.py": (EDGES, "tests/engine/scoring/test_statistics.py"),
+    "engine/scoring/alpha.py": (EDGES, "tests/engine/scoring/test_alpha.py"),
 }
 """Scorers and parser, and the tests that have to notice an error in them."""
 TIME_S = 180.0
@@ -128,13 +101,49 @@ def chosen(only: str, count: int | None, seed: int) -> list[tuple[Mutant, tuple[
 def play(rows: Sequence[tuple[Mutant, tuple[str, ...]]]) -> Iterator[Outcome]:
     """Play mutant after mutant; the tests must pass on the code as it is before they can kill anything."""
     _warm()
-    for tests in dict.fromkeys(tests for _, tests in rows):
-        mutant = next(mutant for mutant, other in rows if other == tests)
-        if _killed(replace(mutant, source=Path(mutant.file).read_text()), tests):
-            raise RuntimeError(f"{', '.join(tests)} fail on {mutant.module} as it is")
+    yield from _played_warm([row for row in rows if row[0].function])
     for mutant, tests in rows:
-        began = time.monotonic()
-        yield Outcome(mutant, _killed(mutant, tests), time.monotonic() - began)
+        if not mutant.function:
+            began = time.monotonic()
+            yield Outcome(mutant, _killed(mutant, tests), time.monotonic() - began)
+
+
+def _played_warm(rows: Sequence[tuple[Mutant, tuple[str, ...]]]) -> Iterator[Outcome]:
+    """Play mutants of functions in one child, which tells each outcome in a line."""
+    if not rows:
+        return
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _be_the_player(rows, write)
+    os.close(write)
+    told, began = 0, time.monotonic()
+    with os.fdopen(read) as source:
+        for line in source:
+            row, killed = line.split()
+            now = time.monotonic()
+            yield Outcome(rows[int(row)][0], killed == "1", now - began)
+            told, began = told + 1, now
+    os.waitpid(child, 0)
+    if told < len(rows):
+        raise RuntimeError(f"the tests of {len(rows)} mutants ended after {told}; see above")
+
+
+def _be_the_player(rows: Sequence[tuple[Mutant, tuple[str, ...]]], write: int) -> None:
+    try:
+        os.chdir(ROOT)
+        from tests.mutation.warm import Player, run
+
+        numbered = [(place, mutant, tests) for place, (mutant, tests) in enumerate(rows)]
+        player = Player(numbered, lambda row, killed: os.write(write, f"{row} {killed:d}\n".encode()))
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            status = run(sorted({test for _, tests in rows for test in tests}), player)
+        if status:
+            print(said.getvalue()[-4_000:], file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(0)
 
 
 def _warm() -> None:

@@ -1,0 +1,227 @@
+"""Limits of the reader of answers at their edges, and the characters that it reads as others."""
+
+from __future__ import annotations
+
+import json
+import math
+import unicodedata
+
+import pytest
+
+from evaluators.answers import Refusal, parse_json_object, parse_number, stated_answers
+from evaluators.answers.dispute import sole_figure
+from evaluators.answers.expected import ExpectedNumber, ExpectedOrder
+from evaluators.answers.number import MAX_NUMBERS, read_number
+from evaluators.answers.statement import MAX_LINE_CHARS, MAX_STATEMENT_CHARS
+from evaluators.answers.tolerance import Tolerance, numbers_match
+from evaluators.answers.typed_json import MAX_CHARS, embedded_objects, number_field
+from evaluators.answers.typography import characters
+
+
+def number(text: str, **asked: str) -> float | str:
+    """The number that a reply states, or why it states none."""
+    stated = parse_number(text, **asked)
+    return stated.reason if isinstance(stated, Refusal) else stated.value
+
+
+DASHES = "HYPHEN|NON-BREAKING HYPHEN|FIGURE DASH|EN DASH|MINUS SIGN|SMALL EM DASH|SMALL HYPHEN-MINUS|SUPERSCRIPT MINUS"
+
+
+@pytest.mark.parametrize("name", [*DASHES.split("|"), "HEAVY MINUS SIGN"])
+def test_every_kind_of_dash_is_a_minus_sign(name: str) -> None:
+    assert characters(f"{unicodedata.lookup(name)}5") == "-5"
+
+
+@pytest.mark.parametrize("code", [0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0x00AD])
+def test_what_has_no_width_is_dropped(code: int) -> None:
+    assert characters(f"1{chr(code)}5") == "15"
+
+
+def test_full_width_characters_quotes_and_stops_are_the_ascii_ones() -> None:
+    ascii_ones = "".join(map(chr, range(0x21, 0x7F)))
+    full = "".join(chr(ord(mark) + 0xFEE0) for mark in ascii_ones)
+    assert all(unicodedata.normalize("NFKC", wide) == mark for wide, mark in zip(full, ascii_ones, strict=True))
+    assert characters(full) == ascii_ones
+    assert characters("\u3000\u3002\u2018\u2019") == " .''"
+    # neighbours stay as they are
+    for code in (0xFF00, 0xFF5F, 0x3001, 0x2014, 0x2015, 0x2213, 0x200E, 0x2061, 0x00AE, 0x2797):
+        assert characters(chr(code)) == chr(code)
+
+
+@pytest.mark.parametrize("code", [0x00A0, 0x2007, 0x2009, 0x202F])
+def test_spaces_of_print_are_spaces(code: int) -> None:
+    assert number(f"Final answer: 5{chr(code)}million") == 5e6
+    assert number(f"Final answer: 5{chr(code)}000") == 5000.0
+
+
+def test_a_number_without_end_matches_nothing() -> None:
+    assert not numbers_match(1.0, math.inf) and not numbers_match(math.inf, 1.0) and not numbers_match(math.nan, 1.0)
+    # the wider of two bands, both with their edge
+    assert numbers_match(101.0, 100.0, relative=0.01) and not numbers_match(101.01, 100.0, relative=0.01)
+    assert numbers_match(102.0, 100.0, absolute=2.0) and not numbers_match(102.1, 100.0, absolute=2.0)
+    assert numbers_match(-1.0, 1.0, absolute=2.0) and not numbers_match(-1.0, 1.0)
+
+
+def test_a_gold_of_six_margins_is_nearly_zero_and_a_larger_one_is_not() -> None:
+    band = Tolerance(relative=0.0, absolute=0.5)
+    assert not ExpectedNumber(3.0, "number", band).is_clear_of_zero()
+    assert ExpectedNumber(-3.1, "number", band).is_clear_of_zero()
+
+
+def test_a_gold_is_written_with_sign_currency_and_six_or_two_decimals() -> None:
+    def written(gold: float, kind: str, unit: str = "") -> str:
+        return ExpectedNumber(gold, kind, unit=unit).written()
+
+    assert [written(gold, "number") for gold in (0.0, 999.0, 1000.0, -1000.5, -0.5)] == [
+        "0.000000", "999.000000", "1,000.00", "-1,000.50", "-0.500000"
+    ]  # fmt: skip
+    assert written(-5.0, "currency") == written(-5.0, "currency", "USD") == "-$5.000000"
+    assert written(5.0, "currency", "EUR") == "5.000000" and written(0.05, "percent") == "5.0000%"
+
+
+def test_only_where_a_size_is_asked_for_is_a_fall_without_sign_disputed_as_one() -> None:
+    for size, value in ((True, 5.0), (False, -5.0)):
+        dispute = sole_figure(ExpectedNumber(5.0, "number", size=size), lambda rng: None)
+        (claim,) = dispute.claims("Final answer: a decrease of 5")
+        assert (claim.value, claim.right) == (value, size)
+        assert ExpectedNumber(5.0, "number").size is False
+
+
+@pytest.mark.parametrize("text", ["5-", "5+", "5-.", "5+%"])
+def test_a_dash_or_plus_after_a_number_is_doubtful(text: str) -> None:
+    assert isinstance(number(f"Final answer: {text}"), str)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("-5", -5.0), ("(5)", -5.0), ("+5", 5.0), ("minus 5", -5.0), 
+     ("3-5", None), ("10%-5", None), ("+-5", -5.0), ("-+5", None), ("about-5", None), ("a decrease of 5", -5.0),
+     ("-5%", None), ("5 hundred", 500.0), ("5 x 3", None), ("$5 million", None), ("1,5", None), ("^5", None)],
+)  # fmt: skip
+def test_signs_of_a_plain_number(text: str, value: float | None) -> None:
+    said = number(f"Final answer: {text}")
+    assert isinstance(said, str) if value is None else said == value
+
+
+@pytest.mark.parametrize("text", ["-$5", "$-5", "$(5)", "($5)", "minus $5", "a loss of $5"])
+def test_signs_of_money(text: str) -> None:
+    assert number(f"Final answer: {text}", kind="currency") == -5.0
+
+
+def test_as_many_characters_as_allowed_are_a_statement_and_one_more_is_not() -> None:
+    longest = "7".ljust(MAX_STATEMENT_CHARS - 1, " ") + "."
+    assert not isinstance(read_number(longest), Refusal)
+    refused = read_number(longest + " ")
+    assert isinstance(refused, Refusal) and f"{MAX_STATEMENT_CHARS + 1} characters" in refused.reason
+    assert isinstance(number("Final answer: " + "x" * MAX_STATEMENT_CHARS + " 7"), str)
+
+
+def test_a_statement_has_at_most_forty_numbers() -> None:
+    same = ", ".join(["7"] * MAX_NUMBERS)
+    assert MAX_NUMBERS == 40
+    assert number(f"Final answer: {same}") == 7.0
+    assert "more than 40 numbers" in str(number(f"Final answer: {same}, 7"))
+
+
+def test_a_marked_answer_is_bounded_before_it_is_read() -> None:
+    assert MAX_LINE_CHARS == 10_000
+    box = "\\boxed{7" + " " * (MAX_LINE_CHARS - 9) + "}"
+    assert len(box) == MAX_LINE_CHARS and number(f"Final answer: {box}") == 7.0
+    assert isinstance(number("Final answer: " + box.replace("7", "7 ")), str)
+
+
+def test_an_object_in_prose_is_found_up_to_the_longest_reply() -> None:
+    text = 'See {"answer": 7} there.'
+    assert embedded_objects(text.ljust(MAX_CHARS)) == [{"answer": 7}]
+    assert embedded_objects(text.ljust(MAX_CHARS + 1)) == []
+    assert embedded_objects('{"a": {"answer": 1}} {"b" {"answer": 2}') == [{"a": {"answer": 1}}, {"answer": 2}]
+    # 200 places are tried and no more
+    broken = '{"x": y} '
+    assert embedded_objects(broken * 199 + '{"answer": 7}') == [{"answer": 7}]
+    assert embedded_objects(broken * 200 + '{"answer": 7}') == []
+
+
+def test_a_number_in_json_is_finite_and_no_word() -> None:
+    document = parse_json_object('{"a": 5, "b": "5", "c": true, "d": 5.5}')
+    assert isinstance(document, dict)
+    assert (number_field(document, "a"), number_field(document, "d")) == (5.0, 5.5)
+    assert all(isinstance(number_field(document, name), Refusal) for name in "bce")
+    assert isinstance(number_field({"a": 10**400}, "a"), Refusal)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        # a table is read whole, its header first; a rule in the second row is none of its rows
+        ("Final answer:\n| x |\n|---|\n| 7 |", 7.0),
+        ("Final answer:\n| x | y |\n|---|---|\n| 7 | 8 |", None),
+        ("Final answer:\n| 7 |\n| 7 |", 7.0),
+        ("| x |\n|---|\n| 7 |", 7.0),
+        ("Final answer: 7\n(rounded)", 7.0),
+        ("Final answer: 7\n(8)", None),
+        ("It is 7.\nThanks.\nBye.\nYes.", 7.0),
+        ("It is 7.\nThanks.\nBye.\nYes.\nWell.", None),
+        ("\\boxed{7} and \\boxed{7}", 7.0),
+        ("\\boxed{7} and \\boxed{8}", None),
+        (json.dumps({"answer": 7, "unit": "million"}), 7e6),
+        (json.dumps({"answer": 7, "unit": 3}), None),
+        (json.dumps({"answer": 7, "final_answer": 7}), 7.0),
+        (json.dumps({"answer": 7, "final_answer": 8}), None),
+    ],
+)
+def test_where_an_answer_stands(text: str, value: float | None) -> None:
+    said = number(text)
+    assert isinstance(said, str) if value is None else said == value
+
+
+def test_a_reply_is_labelled_or_not() -> None:
+    for text, labelled in (("Final answer: 7", True), ("It is 7.", False), ("| x |\n|---|\n| 7 |", False)):
+        (statement,) = stated_answers(text)
+        assert statement.labelled is labelled
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        # the result of a calculation stands right of the last equals sign, or left of the calculation
+        ("100 / 4 = 25", 25.0),
+        ("25 = 100 / 4", 25.0),
+        ("50 / 2 = 100 / 4 = 25", 25.0),
+        ("30 = 40", None),
+        ("1, 2 = 2", None),
+        ("100 / 4 is 25", 25.0),
+        ("7 (in millions)", 7e6),
+        ("7 million (in millions)", 7e6),
+        ("7 million (in thousands)", None),
+        ("7 and 8 (in millions)", None),
+        ("in millions: 7", 7e6),
+        ("7 or 8", None),
+        ("7, or about 7", 7.0),
+        ("at least 7", None),
+        ("7.04, about 7.0", 7.04),
+        ("7.04, about 7.1", None),
+    ],
+)
+def test_one_number_of_several_that_are_written(text: str, value: float | None) -> None:
+    said = number(f"Final answer: {text}")
+    assert isinstance(said, str) if value is None else said == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("7% (in millions)", 0.07), ("7", 7.0), ("40% = 0.4", 0.4), ("700 bp", 0.07), ("$7", None), ("7 million", None)],
+)
+def test_a_percentage_has_no_scale(text: str, value: float | None) -> None:
+    said = number(f"Final answer: {text}", kind="percent")
+    assert isinstance(said, str) if value is None else said == pytest.approx(value)
+
+
+def test_a_field_may_hold_a_dash_before_its_number() -> None:
+    stated = read_number("- 5")
+    assert not isinstance(stated, Refusal) and stated.value == -5.0
+
+
+def test_of_an_order_that_differs_the_items_in_their_place_are_told() -> None:
+    score = ExpectedOrder((3, 1, 2)).grade("Final answer: 3, 2, 1")
+    assert (score.passed, score.reason) == (False, "1 of 3 items in their place; exact match only")
+    assert not ExpectedOrder((3, 1, 2)).grade("Final answer: 3, 1").passed

@@ -1,0 +1,149 @@
+"""Play mutants of functions where the tests are collected already: a mutant costs the tests that reach it, no start.
+
+Each runs in a fork whose functions have the mutant's code. First the tests are played on the code as it is, and what
+each of them calls is kept: only tests that call a function can notice an error in it, the quickest first.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import resource
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from types import CodeType, FrameType, FunctionType
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.mutation.mutants import Mutant
+
+MARKS = "not campaign and not ray and not browser and not shared_data"
+OPTIONS = ["-q", "--assert=plain", "-p", "no:cacheprovider", "-m", MARKS]
+PROCESSOR_S = 60
+"""A mutant that computes for longer never ends, and is killed."""
+SLOW_S = 1.0
+"""Slower tests are not played again: a mutant that they alone would notice counts as a survivor."""
+
+Function = tuple[str, str]
+
+
+class Reached(NamedTuple):
+    """A test, how long it takes, whether it passes on the code as it is, and the functions that it calls."""
+
+    place: int
+    seconds: float
+    passed: bool
+    functions: frozenset[Function]
+
+
+class Player:
+    """The plugin of pytest that plays mutants in the place of tests; ``tell`` gets the row and whether it is killed."""
+
+    def __init__(self, rows: Sequence[tuple[int, Mutant, tuple[str, ...]]], tell: Callable[[int, bool], None]) -> None:
+        self.rows = rows
+        self.tell = tell
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if session.testsfailed:
+            raise RuntimeError("the tests cannot be collected")
+        files = frozenset(mutant.file for _, mutant, _ in self.rows)
+        reached = pickle.loads(_in_a_fork(lambda: pickle.dumps(list(_measured(session, files)))))
+        failed = [session.items[test.place].nodeid for test in reached if not test.passed]
+        if failed:
+            raise RuntimeError(f"tests fail on the code as it is: {', '.join(failed)}")
+        written = _functions(files)
+        for row, mutant, tests in self.rows:
+            function = (mutant.file, mutant.function)
+            quick = (test for test in reached if function in test.functions and test.seconds < SLOW_S)
+            items = [session.items[test.place] for test in sorted(quick, key=lambda test: test.seconds)]
+            items = [item for item in items if any(item.nodeid.startswith(test) for test in tests)]
+            said = _in_a_fork(lambda: _survived(session, items, mutant, written[function]))  # noqa: B023
+            self.tell(row, said != b"survived")
+        return True
+
+
+def _in_a_fork(call: Callable[[], bytes]) -> bytes:
+    """Return what a call returns in a fork; nothing when the fork died of it."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(read)
+            said = call()
+            with os.fdopen(write, "wb") as out:
+                out.write(said)
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as source:
+        said = source.read()
+    os.waitpid(child, 0)
+    return said
+
+
+def _measured(session: pytest.Session, files: frozenset[str]) -> Iterator[Reached]:
+    called: set[Function] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename in files:
+            called.add((frame.f_code.co_filename, _outermost(frame.f_code)))
+
+    for place, item in enumerate(session.items):
+        called.clear()
+        before, began = session.testsfailed, time.process_time()
+        threading.setprofile(note)
+        sys.setprofile(note)
+        _play(item)
+        sys.setprofile(None)
+        threading.setprofile(None)
+        yield Reached(place, time.process_time() - began, session.testsfailed == before, frozenset(called))
+
+
+def _play(item: pytest.Item) -> None:
+    item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+
+
+def _outermost(code: CodeType) -> str:
+    return code.co_qualname.partition(".<locals>")[0]
+
+
+def _functions(files: frozenset[str]) -> dict[Function, list[FunctionType]]:
+    """Return the functions of the files, whatever they are wrapped in."""
+    found: dict[Function, list[FunctionType]] = {}
+    for each in gc.get_objects():
+        if isinstance(each, FunctionType) and each.__code__.co_filename in files:
+            found.setdefault((each.__code__.co_filename, each.__code__.co_qualname), []).append(each)
+    return found
+
+
+def _survived(
+    session: pytest.Session, items: Sequence[pytest.Item], mutant: Mutant, written: Sequence[FunctionType]
+) -> bytes:
+    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_S, PROCESSOR_S))
+    code = next(
+        each for each in _codes(compile(mutant.source, mutant.file, "exec")) if each.co_qualname == mutant.function
+    )
+    for function in written:
+        function.__code__ = code
+    for item in items:
+        _play(item)
+        if session.testsfailed:
+            return b""
+    return b"survived"
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield each
+            yield from _codes(each)
+
+
+def run(places: Sequence[str], player: Player) -> Any:
+    """Collect the tests at some places and let the player play."""
+    return pytest.main([*OPTIONS, *places], plugins=[player])
