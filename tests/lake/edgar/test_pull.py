@@ -65,7 +65,7 @@ def test_the_list_of_filings_tells_the_acceptance_in_new_york(site: Site, tmp_pa
     assert filings.known_on == (date(2024, 8, 2), date(2024, 10, 31), date(2024, 11, 1))
     assert filings.accepted[2].isoformat() == "2024-11-01T10:01:36+00:00"
     with pytest.raises(
-        UnknownKey, match="no data on 'AAPL' was known on 2024-08-01; known then: SIMF-.* more; what was"
+        UnknownKey, match=r"no data on 'AAPL' was known on 2024-08-01; known then: SIMF-.* more; what was"
     ):
         lake_of(tmp_path).filings.known("AAPL", as_of=date(2024, 8, 1))
 

@@ -69,9 +69,7 @@ def test_what_has_no_date_of_its_own_is_known_from_the_day_it_was_read(site: Sit
     lake = lake_of(tmp_path)
     for source in (lake.estimates, lake.statements):
         assert set(source.known("AAPL", as_of=date(2020, 9, 2)).known_on) == {date(2020, 9, 2)}
-        with pytest.raises(
-            UnknownKey, match="no data on 'AAPL' was known on 2020-09-01; known then: SIMF-.* more; what was"
-        ):
+        with pytest.raises(UnknownKey, match=r"no data on 'AAPL' was known on 2020-09-01; known then: .*; what was"):
             source.known("AAPL", as_of=date(2020, 9, 1))
     earnings = lake.earnings.known("AAPL", as_of=date(2020, 9, 1))
     assert (earnings.announced, earnings.eps_reported) == ((datetime(2020, 7, 30, 20, tzinfo=UTC),), (0.65,))
