@@ -119,7 +119,7 @@ def _sign_of(match: re.Match[str], *, labelled: bool, first: bool) -> str | Refu
     if any(written):
         return "+"
     before = before.rstrip()
-    if before.endswith("-") and not before[:-1].rstrip()[-1:].isalnum():
+    if before.endswith("-") and (not before[:-1].rstrip()[-1:].isalnum() or _STATES.search(before[:-1])):
         if text[: match.start()].strip() == "-" and labelled:
             return "-"
         return Refusal(f"a dash before {body!r} may or may not be a minus sign; write -5 or (5)")

@@ -221,6 +221,12 @@ def test_a_field_may_hold_a_dash_before_its_number() -> None:
     assert not isinstance(stated, Refusal) and stated.value == -5.0
 
 
+@pytest.mark.parametrize(("text", "value"), [("so it is - 5", None), ("it equals - 5%", None), ("Revenue - 5", 5.0)])
+def test_a_dash_behind_a_verb_may_be_a_minus_and_behind_a_name_is_none(text: str, value: float | None) -> None:
+    said = number(f"Final answer: {text}")
+    assert "may or may not be a minus sign" in str(said) if value is None else said == value
+
+
 def test_of_an_order_that_differs_the_items_in_their_place_are_told() -> None:
     score = ExpectedOrder((3, 1, 2)).grade("Final answer: 3, 2, 1")
     assert (score.passed, score.reason) == (False, "1 of 3 items in their place; exact match only")
