@@ -86,4 +86,4 @@ def test_every_command_takes_a_name_and_says_what_is_wrong_with_it(capsys, argum
 
 def test_tasks_are_drawn_from_a_config_by_name(capsys):
     assert cli.main(["tasks", "draw", "quick", "--seed", "7"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 29
+    assert len(capsys.readouterr().out.splitlines()) == 34

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from mcp_toolbox import Toolbox
 
+from reading.calculator import evaluate_all
 from reading.message import context_of, final_answer, wants_json
 
 LINE_ITEMS: tuple[tuple[str, str], ...] = (
@@ -149,6 +150,11 @@ class Filings:
             return await self.figure(item, year, "FY", version) - sum(parts)
         return float((await self.row(item, year, period, version))["value"])
 
+    async def quotient(self, item: str, base: str, year: int, period: str) -> float:
+        """Return one figure over another, divided in the sandbox where there is one."""
+        values = {"figure": await self.figure(item, year, period), "base": await self.figure(base, year, period)}
+        return (await evaluate_all({"quotient": "figure / base"}, values, self._toolbox))["quotient"]
+
 
 Operation: TypeAlias = Callable[[Inquiry, Filings], Awaitable[float | str | None]]
 
@@ -208,8 +214,7 @@ async def _margin(inquiry: Inquiry, filings: Filings) -> float | None:
         return None
 
     async def margin(year: int) -> float:
-        period = inquiry.period
-        return await filings.figure(item, year, period) / await filings.figure("Revenue", year, period)
+        return await filings.quotient(item, "Revenue", year, inquiry.period)
 
     year = max(inquiry.years)
     if re.search(r"change|difference|percentage points", inquiry.text):
@@ -265,13 +270,11 @@ async def _ratio(inquiry: Inquiry, filings: Filings) -> float | None:
         return None
     if len(inquiry.items) != 2 or re.search(_YEAR_BEFORE, inquiry.text):
         return None
-    year, period = inquiry.years[-1], inquiry.period
+    over, under = inquiry.items
     if "multiple of" in inquiry.text or "part of" in inquiry.text:
         # "the multiple of A that B was"
-        return await filings.figure(inquiry.items[1], year, period) / await filings.figure(
-            inquiry.items[0], year, period
-        )
-    return await filings.figure(inquiry.items[0], year, period) / await filings.figure(inquiry.items[1], year, period)
+        over, under = under, over
+    return await filings.quotient(over, under, inquiry.years[-1], inquiry.period)
 
 
 async def _figure(inquiry: Inquiry, filings: Filings) -> float | None:
