@@ -30,8 +30,11 @@ def folder(prefix: str) -> Iterator[Path]:
 def _make(prefix: str) -> tuple[Path, int]:
     while True:
         path = Path(tempfile.mkdtemp(prefix=prefix))
-        lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         # before the lock is held another run may take the new folder for an abandoned one
+        try:
+            lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            continue
         if _takes(lock) and path.exists():
             return path, lock
         os.close(lock)

@@ -179,6 +179,7 @@ from mcp_servers.sandbox.protection import Tier
 pool = Pool(Tier(sys.argv[1], landlock=sys.argv[2] == "True"), size=2, modules=("threading",))
 pool.wait_until_full()
 print("ready", flush=True)
+sys.stdin.readline()
 code = "import signal, time\\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\\ntime.sleep(9)"
 threads = [threading.Thread(target=pool.execute, args=(code,), kwargs={"timeout_s": 9.5}) for _ in range(2)]
 for thread in threads:
@@ -188,14 +189,16 @@ for thread in threads:
 
 def test_kill_9_of_the_host_in_mid_call_leaves_no_process() -> None:
     arguments = [sys.executable, "-c", HOST, tier().outer, str(tier().landlock)]
-    host = subprocess.Popen(arguments, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2])
-    assert host.stdout is not None and host.stdout.readline() == b"ready\n"
-    idle = len(descendants(host.pid))
-    assert eventually(lambda: len(descendants(host.pid)) == idle + 2)
-    below = descendants(host.pid)
-    host.kill()
-    host.wait()
-    host.stdout.close()
+    root = Path(__file__).parents[2]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=root) as host:
+        assert host.stdin is not None and host.stdout is not None and host.stdout.readline() == b"ready\n"
+        idle = len(descendants(host.pid))
+        host.stdin.write(b"\n")
+        host.stdin.flush()
+        begun = eventually(lambda: len(descendants(host.pid)) == idle + 2)
+        below = descendants(host.pid)
+        host.kill()
+    assert begun, f"{len(below)} processes below the host, {idle} before the calls"
     assert eventually(lambda: not any(map(runs, below)), within_s=3.0), [pid for pid in below if runs(pid)]
 
 

@@ -68,3 +68,17 @@ def test_root_sweeps_what_it_gave_to_the_user_of_an_agent_and_nobody_else_sweeps
     scratch._remove_if_abandoned(given)
     scratch._remove_if_abandoned(roots)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_new_folder_that_another_run_takes_for_abandoned_is_made_again(monkeypatch):
+    made, make = [], tempfile.mkdtemp
+
+    def taken_at_once(**settings):
+        made.append(make(**settings))
+        if len(made) == 1:
+            os.rmdir(made[0])
+        return made[-1]
+
+    monkeypatch.setattr(tempfile, "mkdtemp", taken_at_once)
+    with scratch.folder("tb-test-") as folder:
+        assert [str(folder)] == made[1:] and folder.exists()
