@@ -115,7 +115,13 @@ def start_actors(ports: dict[str, int], setting: Setting) -> list[ServerActor | 
     except ServerStartError as error:
         return [error]
     handles = {name: remote.remote(name, port, channels[name], setting) for name, port in known.items()}
-    return [_started(name, handle) for name, handle in handles.items()]
+    started = {name: _started(name, handle) for name, handle in handles.items()}
+    for name, port in ports.items():
+        if port == 0 and isinstance(started[name], ServerStartError):
+            # somebody else took the free port before the actor came to it
+            free, channel = _known_port(setting.host, 0, name), _known_port(LOOPBACK[0], 0, "harness channel")
+            started[name] = _started(name, remote.remote(name, free, channel, setting))
+    return list(started.values())
 
 
 def _started(name: str, handle: Any) -> ServerActor | ServerStartError:

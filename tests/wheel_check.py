@@ -97,7 +97,7 @@ def check(environment: Path, folder: Path, *, backend: str) -> dict[str, float]:
     expect(timed("--version").strip() == f"traderbench {version}", "another version")
     expect(len(timed("tasks", "list").splitlines()) >= 6, "datasets are missing")
     drawn = {given: timed("tasks", "draw", given, "--seed", "7") for given in ("quick", "configs/quick.yaml")}
-    expect(len(set(drawn.values())) == 1 and len(drawn["quick"].splitlines()) == 29, f"tasks drawn: {drawn}")
+    expect(len(set(drawn.values())) == 1 and len(drawn["quick"].splitlines()) == 34, f"tasks drawn: {drawn}")
     found = {each["name"]: each for each in json.loads(timed("doctor", "--json"))}
     expect(found["packages"]["state"] == "ok" and found["data"]["state"] == "ok", f"doctor: {found}")
     (folder / "small.yaml").write_text(SWEEP, encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mcp_servers.bounds import MAX_RATE, MAX_VOLATILITY, MAX_YEARS, MIN_RATE
+from mcp_servers.bounds import MAX_PRICE, MAX_RATE, MAX_VOLATILITY, MAX_YEARS, MIN_RATE
 
 Ticker = Annotated[str, Field(description="Underlying, for example SIM-TECH; the error message names what is quoted")]
 Expiration = Annotated[date | None, Field(description="Expiration, ISO; default: the nearest listed")]
@@ -15,8 +15,8 @@ OptionType = Annotated[Literal["call", "put"], Field(description="call or put")]
 Exercise = Annotated[
     Literal["european", "american"], Field(description="european: at expiry only; american: at any time")
 ]
-Spot = Annotated[float, Field(description="Price of the underlying, currency units", gt=0, allow_inf_nan=False)]
-Strike = Annotated[float, Field(description="Exercise price, currency units", gt=0, allow_inf_nan=False)]
+Spot = Annotated[float, Field(description="Price of the underlying, currency units", gt=0, le=MAX_PRICE)]
+Strike = Annotated[float, Field(description="Exercise price, currency units", gt=0, le=MAX_PRICE)]
 Years = Annotated[float, Field(description="Time to expiry in years (calendar days / 365)", ge=0, le=MAX_YEARS)]
 Volatility = Annotated[
     float, Field(description="Per year, as a decimal: 0.25 is 25%", ge=0, le=MAX_VOLATILITY, allow_inf_nan=False)
