@@ -22,10 +22,10 @@ LEAVE_S = 30.0
 CONFIG: dict[str, Any] = {
     "name": "faults",
     "datasets": [
-        {"type": "fundamentals", "limit": 7},
-        {"type": "synthetic", "limit": 4},
-        {"type": "options", "limit": 3},
-        {"type": "professional", "limit": 4},
+        {"type": "fundamentals", "limit": 16, "difficulties": ["easy"]},
+        {"type": "synthetic", "limit": 2},
+        {"type": "options", "limit": 3, "difficulties": ["easy"]},
+        {"type": "professional", "limit": 6},
     ],
     "limits": {"max_error_share": None},
     "execution": {"backend": "serial", "ports": "auto", "concurrency": 2},
