@@ -9,7 +9,7 @@ from typing import Any, Generic
 from lake.fundamentals import Companies, Company
 from lake.point_in_time import RecordT_co, Source, UnknownKey
 from lake.records import Sections
-from lake.tables import LISTED, Searchable
+from lake.tables import Searchable, unknown_key
 
 
 class Layered(Generic[RecordT_co]):
@@ -45,10 +45,7 @@ class Layered(Generic[RecordT_co]):
         """Return what was known of ``key``; the :class:`UnknownKey` if nothing names keys of all sources."""
         holder = self.holder(key, as_of=as_of)
         if holder is None:
-            keys = self.keys(as_of=as_of)
-            more = f" and {len(keys) - LISTED:,} more" if len(keys) > LISTED else ""
-            known = ", ".join(keys[:LISTED]) + more if keys else "nothing"
-            raise UnknownKey(f"no data on {key!r} was known on {as_of}; known then: {known}{self._hint}")
+            raise unknown_key(key, as_of, self.keys(as_of=as_of), self._hint)
         return holder.known(key, as_of=as_of)
 
 

@@ -32,8 +32,16 @@ MANIFEST = "manifest.json"
 KEPT = 64
 """Keys of a table that stay in memory: a simulated broker asks for the same prices every day."""
 LISTED = 20
+"""Keys that an error names."""
 _NAME = re.compile(r"[A-Z0-9][A-Z0-9.^=/:_-]{0,23}|\^[A-Z0-9.-]{1,20}", re.ASCII)
 """What may be asked of a provider: agents write anything."""
+
+
+def unknown_key(key: str, as_of: date, keys: Sequence[str], hint: str = "") -> UnknownKey:
+    """Return the error for a key of which nothing was known: it names some that were."""
+    more = f" and {len(keys) - LISTED:,} more" if len(keys) > LISTED else ""
+    known = ", ".join(keys[:LISTED]) + more if keys else "nothing"
+    return UnknownKey(f"no data on {key!r} was known on {as_of}; known then: {known}{hint}")
 
 
 class Searchable(Source[RecordT_co], Protocol[RecordT_co]):
@@ -163,10 +171,7 @@ class Table(Generic[RecordT]):
 
     def unknown(self, key: str, as_of: date) -> UnknownKey:
         """Return the error for a key of which nothing was known: it names some that were."""
-        keys = self.keys(as_of=as_of)
-        more = f" and {len(keys) - LISTED:,} more" if len(keys) > LISTED else ""
-        known = ", ".join(keys[:LISTED]) + more if keys else "nothing"
-        return UnknownKey(f"no data on {key!r} was known on {as_of}; known then: {known}{self._hint}")
+        return unknown_key(key, as_of, self.keys(as_of=as_of), self._hint)
 
     def select(
         self,

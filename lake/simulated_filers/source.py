@@ -12,7 +12,7 @@ from lake.records import Facts, Sections
 from lake.simulated_filers.directory import filers
 from lake.simulated_filers.schedule import first_filed
 from lake.simulated_filers.statements import facts_of_year
-from lake.tables import LISTED, RecordT, distinct_in, select_in
+from lake.tables import RecordT, distinct_in, select_in, unknown_key
 
 ORIGIN = "SIMULATED by traderbench (lake/simulated_filers): no real company"
 KEPT = 64
@@ -53,9 +53,7 @@ class Generated(Generic[RecordT]):
 
     def unknown(self, key: str, as_of: date) -> UnknownKey:
         """Return the error for a key of which nothing was known."""
-        keys = self.keys(as_of=as_of)
-        more = f" and {len(keys) - LISTED:,} more" if len(keys) > LISTED else ""
-        return UnknownKey(f"no data on {key!r} was known on {as_of}; known then: {', '.join(keys[:LISTED])}{more}")
+        return unknown_key(key, as_of, self.keys(as_of=as_of))
 
     def _has(self, key: str, as_of: date) -> bool:
         return key in _first_days() and _first_days()[key] <= as_of
