@@ -284,7 +284,10 @@ class EdgarTools:
         fiscal_period: PeriodField | None = None,
         version: Annotated[
             Literal["latest", "original", "all"],
-            Field(description="latest: last known restatement; original: as first filed; all: every filed value"),
+            Field(
+                description="latest: last known restatement; original: as first filed; all: every filed value, "
+                "without derived quarters"
+            ),
         ] = "latest",
     ) -> FactColumns:
         """Return reported figures of one line item or XBRL tag, each with the filing that it stands in.
@@ -300,8 +303,9 @@ class EdgarTools:
         )
         if not len(found):
             period = f"{fiscal_period or 'any period of'} {fiscal_year or 'any year'}"
+            more = "version 'all' tells no derived quarters, latest and original do; " if version == "all" else ""
             raise ValueError(
-                f"{company.ticker} had filed no {concept} for {period} by {caller.as_of()}; "
+                f"{company.ticker} had filed no {concept} for {period} by {caller.as_of()}; {more}"
                 "leave fiscal_year out to see the periods that were known"
             )
         return _columns(company.ticker, found)

@@ -29,6 +29,14 @@ def test_apple_revenue_of_2024_is_served_from_its_filing_day_on(ask: Ask) -> Non
     assert answer["unit"] == ["USD"]
 
 
+def test_filed_values_alone_have_no_fourth_quarter_and_the_refusal_says_where_it_is(ask: Ask) -> None:
+    question = {"ticker": "AAPL", "concept": "NetIncome", "fiscal_year": 2024, "fiscal_period": "Q4"}
+    day = date(2025, 1, 2)
+    assert ask(SERVER, "get_company_facts", as_of=day, **question)["form"] == ["derived"]
+    told = ask(SERVER, "get_company_facts", as_of=day, version="all", **question)
+    assert "version 'all' tells no derived quarters, latest and original do" in told
+
+
 def test_a_fiscal_year_that_has_not_ended_is_a_look_ahead(ask: Ask) -> None:
     grant = Grant("run", "task", date(2022, 1, 3), 0)
     with caller.acting_as(grant) as call:

@@ -132,7 +132,10 @@ class DeltaBook(Problem):
         if self.market is not None:
             keys = ("underlying", "chain", "book")
             context = self.context()
-            days = f" The volatility of a day is that of the year over the root of {TRADING_DAYS_PER_YEAR}."
+            days = (
+                " The stock moves by the volatility of the underlying; that of a day is that of the year over the root of "
+                f"{TRADING_DAYS_PER_YEAR}."
+            )
             return f"{ways}{days}\n\n{describe({key: context[key] for key in keys}, terms, pair, rng)}"
         rows = []
         for line in self.lines:
@@ -141,7 +144,11 @@ class DeltaBook(Problem):
             else:
                 side = "long" if line.contracts > 0 else "short"
                 rows.append([line.label, f"{side} {abs(line.contracts)}", f"{CONTRACT_SIZE * line.delta:.0f}"])
-        columns = ["series", "contracts", "delta a share" if terms.difficulty == "easy" else "delta a contract bought"]
+        columns = [
+            "series",
+            "contracts",
+            "delta a share" if terms.difficulty == "easy" else "delta of a contract bought, in shares",
+        ]
         volatility = f"{percent(self.daily)} a day"
         if terms.difficulty == "hard":
             yearly = self.daily * TRADING_DAYS_PER_YEAR**0.5

@@ -218,7 +218,7 @@ def read_delta_book(text, context):
         read |= {"spot": float(spot[1]), "daily_volatility": daily}
         table = text.split("Options held")[1].split("\n", 1)[1]
         rows = []
-        contract = "delta a contract" in table
+        contract = "delta of a contract" in table
         for piece in re.split(rf"(?={NAME}[^0-9])", table):
             if piece and (row := re.match(rf"{NAME}\D*?(long |short |)(-?\d+)\D*?(-?\d+(?:\.\d+)?)(?!\d)", piece)):
                 sign = -1 if row[3] == "short " else 1
