@@ -21,7 +21,7 @@ MOST_STEPS = 15
 
 _UNIT_WORDS: dict[Unit, str] = {
     "usd": "US dollars",
-    "percent": 'a percentage with its sign, such as "<p>%", or the same as a decimal fraction without a sign',
+    "percent": 'a percentage with a percent sign, such as "<p>%", or the same as a decimal fraction without one',
     "number": "a plain number",
 }
 
@@ -137,7 +137,7 @@ class Problem:
         else:
             lines += [
                 f'"steps" ({calculation} of the points): an object with the intermediate figures that lead you there, '
-                f"each a number under a name of your own, at most {MOST_STEPS}; percentages with their sign or as "
+                f"each a number under a name of your own, at most {MOST_STEPS}; percentages with a percent sign or as "
                 "decimal fractions, sums of money in dollars. Those that a textbook solution passes count, by value; "
                 "beside a right answer by a right method, all do.",
                 f'"method" ({methodology} of the points): an object whose key "answer" holds one arithmetic expression '

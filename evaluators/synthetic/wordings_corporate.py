@@ -108,7 +108,7 @@ WORDINGS: dict[str, Wording] = {
         ),
         ("Put a fair price on the stock.", "What is today's intrinsic value of one share?"),
         {
-            "dividend": ("dividend just paid", "latest payment to shareholders", "distribution of this year"),
+            "dividend": ("dividend just paid", "latest payment to shareholders", "distribution made just now"),
             "growth_rate": ("growth of the dividend", "yearly rise of payments", "pace at which distributions expand"),
             "required_return": ("return that shareholders require", "cost of equity", "hurdle of equity investors"),
         },

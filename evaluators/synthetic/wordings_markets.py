@@ -78,9 +78,9 @@ WORDINGS: dict[str, Wording] = {
         ),
         ("What allocation to the long bond is needed?", "Size the long bond as a percentage of assets."),
         {
-            "liability_duration": ("duration of the liabilities", "duration to be matched", "years of the promises"),
-            "duration_a": ("duration of the shorter bond", "duration of the short holding", "years of the short bond"),
-            "duration_b": ("duration of the longer bond", "duration of the long holding", "years of the long bond"),
+            "liability_duration": ("duration of the liabilities", "duration to be matched", "liability side, duration"),
+            "duration_a": ("duration of the shorter bond", "duration of the short holding", "short leg, duration"),
+            "duration_b": ("duration of the longer bond", "duration of the long holding", "long leg, duration"),
         },
     ),
     "perpetuity_repricing": Wording(

@@ -93,7 +93,7 @@ def _names(expression: str) -> set[str]:
 
 def test_a_percentage_is_written_with_its_sign(program: Importer) -> None:
     inputs = {"mean": (0.12, "expected return"), "r": (0.04, "riskless rate"), "t": (0.16, "target")}
-    reply = solve(program, problem("weight of the stock", inputs, unit="a percentage with its sign"))
+    reply = solve(program, problem("weight of the stock", inputs, unit="a percentage with a percent sign"))
     assert reply is not None and reply["answer"] == "150%"
 
 

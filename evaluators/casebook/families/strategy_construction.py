@@ -58,7 +58,7 @@ def exit_rules(rng: random.Random, difficulty: Difficulty) -> Drawn:
         f"{stop:.2f} times the credit. "
     )
     if out:
-        rules += f"Close in any case at the close with {out} trading days left. "
+        rules += f"Close in any case at the close after which {out} trading days are left. "
     rules += (
         "Otherwise hold to the last day, whose mark is the value at expiry, settled without a trade. Only closes "
         "count. "

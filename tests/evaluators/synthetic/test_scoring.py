@@ -395,7 +395,7 @@ def test_the_answer_format_says_how_an_assumption_is_written():
     for case in with_a_gap():
         item = problem_of(case).gap.item
         asked = next(line for line in case.task.answer_format.splitlines() if line.startswith('"assumption"'))
-        assert ("a percentage with its sign" if item.unit == "percent" else "US dollars") in asked
+        assert ("a percentage with a percent sign" if item.unit == "percent" else "US dollars") in asked
 
 
 def test_an_expression_that_gives_the_answer_counts_beside_a_right_step_only():
