@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -283,7 +284,7 @@ def test_ten_thousand_continuations_of_one_past_have_the_mean_that_was_told(name
     def play(state: Any, key: jax.Array, bars: int) -> Any:
         price_key, channel_key = jax.random.split(key)
         inputs = draw(price_key, bars), shocks(channel_key, bars), jnp.arange(bars) % 8 == 0, jnp.arange(bars) % 24
-        step = lambda carry, drawn: knowable._bar(carry, drawn, traits=traits, menu=menu, p=single, dt=years)  # noqa: E731
+        step = partial(knowable._bar, traits=traits, menu=menu, p=single, dt=years)
         return jax.lax.scan(step, state, inputs)
 
     told = 0.0
