@@ -7,9 +7,9 @@ from datetime import date
 from typing import Any, Generic
 
 from lake.fundamentals import Companies, Company
-from lake.point_in_time import RecordT_co, Source, UnknownKey
+from lake.point_in_time import RecordT_co, Source, UnknownKey, unknown_key
 from lake.records import Sections
-from lake.tables import Searchable, unknown_key
+from lake.tables import Searchable
 
 
 class Layered(Generic[RecordT_co]):

@@ -15,7 +15,7 @@ from backtest import simulators
 from backtest.market import Market, check
 from backtest.simulators import FAIR_PARAMETERS, MENU, STRUCTURES, Knowable, Traits, bates, facts, knowable, public
 from backtest.simulators.channels import shocks
-from backtest.simulators.draws import draw
+from backtest.simulators.draws import MEAN_SIZE, PER_SIZE, draw
 from backtest.simulators.structures.contract import Bar
 from backtest.simulators.structures.hidden_regime import HIDDEN_REGIME, SWITCH
 
@@ -210,7 +210,7 @@ def test_one_structure_alone_is_the_one_on_the_menu() -> None:
 
 def test_no_structure_leans_more_than_a_probability_can() -> None:
     for name, row in STRUCTURES.items():
-        assert knowable.MOST_COEFFICIENT * public.PER_SIZE / row.spread <= 1.0, name
+        assert knowable.MOST_COEFFICIENT * PER_SIZE / row.spread <= 1.0, name
 
 
 def test_what_no_market_can_be_made_of_is_refused_by_name() -> None:
@@ -293,7 +293,7 @@ def test_ten_thousand_continuations_of_one_past_have_the_mean_that_was_told(name
         _, (path, _, lean) = jax.vmap(play, (None, 0, None))(state, jax.random.split(key, many), 1)
         assert np.ptp(np.asarray(lean)) == 0.0
         moves = np.asarray(path.move)[:, 0]
-        mean = float(knowable.MEAN_SIZE * jnp.sqrt(path.variance[0, 0] * years) * lean[0, 0])
+        mean = float(MEAN_SIZE * jnp.sqrt(path.variance[0, 0] * years) * lean[0, 0])
         assert abs(moves.mean() - mean) <= 4.0 * moves.std() / np.sqrt(many)
         told += abs(mean) / max(float(moves.std()), 1e-12) / 5
     assert told > 0.1
