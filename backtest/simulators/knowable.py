@@ -22,9 +22,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from backtest.market import Market
+from backtest.market import YEAR_SECONDS, Market
 from backtest.simulators import bates, public
-from backtest.simulators.bates import FAIR_PARAMETERS, FUNDING_SECONDS, YEAR_SECONDS, Parameters
+from backtest.simulators.bates import FAIR_PARAMETERS, FUNDING_SECONDS, Parameters
 from backtest.simulators.channels import Channels, Shocks, mirrored, premium_after, shocks, shown, spoken
 from backtest.simulators.draws import MEAN_SIZE, Draws, draw
 from backtest.simulators.structures import MENU, STRUCTURES, Traits

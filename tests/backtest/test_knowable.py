@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from backtest import simulators
-from backtest.market import Market, check
+from backtest.market import YEAR_SECONDS, Market, check
 from backtest.simulators import FAIR_PARAMETERS, MENU, STRUCTURES, Knowable, Traits, bates, facts, knowable, public
 from backtest.simulators.channels import shocks
 from backtest.simulators.draws import MEAN_SIZE, PER_SIZE, draw
@@ -276,7 +276,7 @@ def test_ten_thousand_continuations_of_one_past_have_the_mean_that_was_told(name
     key = jax.random.key(31)
     traits = Traits(*(field[0] for field in simulators.draw_traits(key, markets=1, structures=menu)))
     single = bates.Parameters(*(jnp.asarray(value, jnp.float32) for value in FAIR_PARAMETERS))
-    years = jnp.float32(HOUR / bates.YEAR_SECONDS)
+    years = jnp.float32(HOUR / YEAR_SECONDS)
     zero = jnp.zeros((), jnp.float32)
     process = bates.begin(key, single)._replace(price=jnp.asarray(50_000.0))
     state = knowable._State(process, public.begin(menu, years), zero, zero, zero)

@@ -16,8 +16,8 @@ from evaluators.crypto import policies
 from evaluators.crypto.dataset import DATASET
 from evaluators.crypto.equivalent import COEFFICIENTS, equivalent_ic, forecaster_worth
 from evaluators.crypto.knowledge import Truth, banded, credited, informed, traded, truth
-from evaluators.crypto.play import Measured, joined
-from evaluators.crypto.session import START_EQUITY, InteractiveSession
+from evaluators.crypto.play import START_EQUITY, Measured, joined
+from evaluators.crypto.session import InteractiveSession
 from evaluators.crypto.windows import knowable, to_numpy
 from tests.evaluators.crypto.knowable_play import AGENTS_OF_KNOWN_WORTH, learner, scores, values
 

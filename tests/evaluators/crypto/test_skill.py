@@ -19,10 +19,10 @@ from hypothesis.extra import numpy as hnp
 from backtest.account import TARGET, Action, open_account
 from backtest.rules import DEFAULT_RULES, FREE
 from evaluators.crypto.hindsight import available, best_path, usual_move
-from evaluators.crypto.play import Played, play
+from evaluators.crypto.play import START_EQUITY, Played, play
 from evaluators.crypto.policies import play as play_policy
 from evaluators.crypto.published import as_published, paper_product
-from evaluators.crypto.session import START_EQUITY, InteractiveSession
+from evaluators.crypto.session import InteractiveSession
 from evaluators.crypto.settings import TransformChoice
 from evaluators.crypto.skill import best_moves, error_of_mean, judge, moves, scales, shares
 from evaluators.crypto.windows import WARMUP_BARS, episodes, of
