@@ -246,11 +246,6 @@ class RunConfig(Record):
                     f"judge.budget_usd: the price of {member.model!r} is not known; add prices: "
                     f"{{{member.model}: {{input_usd: ..., output_usd: ...}}}} (US dollars per million tokens)"
                 )
-        if self.execution.backend == "ray":
-            raise ValueError(
-                "judge.budget_usd: workers of the backend 'ray' do not share a purse; write execution.backend: serial, "
-                "or leave judge.budget_usd out"
-            )
         return self
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from engine.config import RunConfig
 from engine.record import TaskRecord
-from evaluators.judge.purse import Purse
+from evaluators.judge.purse import Payer, Purse
 
 
 def with_purse(config: RunConfig, stored: Iterable[TaskRecord] = ()) -> RunConfig:
@@ -17,4 +17,9 @@ def with_purse(config: RunConfig, stored: Iterable[TaskRecord] = ()) -> RunConfi
     spent = math.fsum(record["details"].get("judge_cost_usd") or 0.0 for record in stored)
     prices = {name: price.of for name, price in config.prices.items()}
     purse = Purse(config.judge.budget_usd, prices, spent_usd=spent)
-    return config.model_copy(update={"judge": config.judge.paid_from(purse)})
+    return paid_from(config, purse)
+
+
+def paid_from(config: RunConfig, purse: Payer) -> RunConfig:
+    """Return the config with a judge, where it has one, whose calls are paid from ``purse``."""
+    return config if config.judge is None else config.model_copy(update={"judge": config.judge.paid_from(purse)})

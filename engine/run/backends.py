@@ -11,9 +11,10 @@ from engine.agent.oracle import Oracle
 from engine.config import RunConfig
 from engine.plan import build
 from engine.plan.build import Plan
-from engine.plan.judges import with_purse
+from engine.plan.judges import paid_from
 from engine.record import TaskRecord
 from engine.run.execute import Limits, execute, unavailable
+from engine.run.shared_purse import SharedPurse, shared
 from engine.run.tool_access import ToolAccess
 from mcp_servers.secrecy import deny_inspection
 
@@ -95,7 +96,8 @@ class RayBackend:
         import ray
 
         actor = ray.remote(num_cpus=0, max_restarts=3, max_task_retries=0)(PrivateWorker)
-        arguments = (config.model_dump(mode="json"), run_id, agent_url, agent_digest, tools, agent_token)
+        self._purse = shared(config.judge)
+        arguments = (config.model_dump(mode="json"), run_id, agent_url, agent_digest, tools, agent_token, self._purse)
         self._actors: list[Any] = [actor.remote(*arguments) for _ in range(workers)]
         self._next = 0
         self._lost: set[int] = set()
@@ -146,9 +148,11 @@ class RayBackend:
                 return
 
     async def close(self) -> None:
-        """End the workers."""
+        """End the workers, and what they pay from."""
         import ray
 
+        if self._purse is not None:
+            self._purse.close()
         for waiting in self._returning:
             waiting.cancel()
         for actor in self._actors:
@@ -170,10 +174,11 @@ class Worker:
         agent_digest: str,
         tools: ToolAccess,
         agent_token: str | None = None,
+        purse: SharedPurse | None = None,
     ) -> None:
         checked = RunConfig.model_validate(config)
         devices.use(checked.execution.device, shared=True)
-        plan = build.plan(with_purse(checked), agent_digest=agent_digest)
+        plan = build.plan(checked if purse is None else paid_from(checked, purse), agent_digest=agent_digest)
         self._plan, self._run_id, self._tools = plan, run_id, tools
         self._url, self._digest, self._token = agent_url, agent_digest, agent_token
         self._backend: SerialBackend | None = None

@@ -183,9 +183,9 @@ class Forecast:
     def describe(self) -> str:
         """Return what is to be written, for the answer format."""
         return (
-            f'{self.meaning}: an object with the JSON numbers "mean" and "deviation" of a normal distribution, scored '
-            "by its expected continuous ranked probability score: nothing up to half of the way from the last value "
-            "shown to the true distribution"
+            ': an object with the JSON numbers "mean" and "deviation" of a normal distribution, scored by its expected '
+            "continuous ranked probability score (CRPS): full marks for the true distribution, none for what is no "
+            "better than half-way between it and a forecast that repeats the last value shown"
         )
 
     def schema(self) -> dict[str, Json]:

@@ -18,7 +18,7 @@ from evaluators.fundamentals.world import Lacking, View, World
 from lake.simulated_filers.disclosures import Disclosures, as_first_filed
 
 CATEGORY = "SEC Filing Analysis"
-RULES = "Use the annual report on form 10-K as first filed, its text and its figures, and no amendment."
+RULES = "Use annual reports on form 10-K as first filed, their texts and figures, and no amendments."
 LEAST_CHANGE = 0.03
 
 
@@ -98,8 +98,8 @@ def _draw(name: str) -> Callable[[random.Random, World, Difficulty], Drawn]:
             asked = measure._replace(of=_change, unit="points" if measure.unit == "percent" else measure.unit)
             points = "" if measure.unit == "money" else " in percentage points"
             at = at._replace(
-                period=f"{at.period}, as its change{points} against the fiscal year before, each year by its own "
-                "report (negative for a fall)"
+                period=f"{at.period}, stated as the change{points} from the fiscal year before (each year by its own "
+                "report; negative for a fall)"
             )
         # names of segments do not change from year to year
         words = {"segment": _told(at.view).segments[-1].name}
@@ -141,7 +141,7 @@ TEMPLATES = tuple(
          ("the most that the open lawsuit might take, by the company's own account of accrual and further loss,",)),
         ("purchase-commitments",
          ("the sum of purchase obligations (without leases) that fall due later than in the next fiscal year",
-          "the purchase obligations, leases left aside, that are due after the coming fiscal year"),
+          "the purchase obligations due in later years (leases and the next fiscal year left out)"),
          ("what is owed under purchase obligations, not leases, beyond the twelve months of the next fiscal year,",)),
         ("covenant-headroom",
          ("the further debt that the leverage covenant would have allowed at year-end (its limit times operating "
@@ -156,9 +156,9 @@ TEMPLATES = tuple(
          ("the number of points by which reported revenue growth differs from that at unchanged exchange rates "
           "(reported less unchanged)",)),
         ("guided-revenue",
-         ("the revenue of the following fiscal year at the midpoint of the growth that management expected",
-          "next year's revenue in dollars, if it grows by the middle of the guided range,"),
-         ("the sales that the middle of management's outlook for the year after implies",)),
+         ("the next fiscal year's revenue by management's outlook (midpoint of the range of growth that it guided to)",
+          "the revenue in dollars that management guided to for the next fiscal year (middle of its range of growth)"),
+         ("the sales that management's outlook implies for the following year (middle of its range)",)),
         ("floating-debt",
          ("the long-term debt, in dollars, that bore floating interest at year-end",
           "the dollars of long-term debt whose interest was not fixed at year-end"),

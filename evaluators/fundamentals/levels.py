@@ -112,13 +112,11 @@ def _found(rng: random.Random, world: World, measure: Measure, *, simulated: boo
     year = _leader(years, lambda each: CRITERIA[when].of(View(chosen, each, "FY", version)), most=greatest)
     names = [company.name for company in companies]
     company = (
-        f"the company with the {'highest' if most else 'lowest'} {by} in its fiscal {judged}, out of "
-        f"{', '.join(names[:-1])} and {names[-1]}"
+        f"whichever of {', '.join(names[:-1])} and {names[-1]} had the {'highest' if most else 'lowest'} {by} in its "
+        f"fiscal {judged}"
     )
-    period = (
-        f"in that one of its fiscal years {years[0]} to {years[-1]} that had the {'highest' if greatest else 'lowest'} "
-        f"{when}"
-    )
+    which = f"{'highest' if greatest else 'lowest'} {when}"
+    period = f"(for the fiscal year, of its {years[0]} to {years[-1]}, with the {which})"
     inputs: dict[str, Json] = {
         "companies": [company.ticker for company in companies],
         "by": by,

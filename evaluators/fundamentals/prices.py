@@ -117,7 +117,7 @@ def _led(rng: random.Random, lake: Lake, count: int) -> tuple[list[str], Window,
     words = f"the share with the highest {word} out of {', '.join(names[:-1])} and {names[-1]}"
     if count == 2:
         words = f"the shares with the highest and with the lowest {word} out of {', '.join(names[:-1])} and {names[-1]}"
-    words += f" (from the first trading day on or after {before} to the close of {window.start})"
+    words += f" (from the close of the first trading day on or after {before} to the close of {window.start})"
     bars = tuple(window.bars[names.index(name)] for name in chosen)
     return chosen, window._replace(bars=bars), words
 

@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from evaluators.contract import Json
-from evaluators.judge.purse import Purse
+from evaluators.judge.purse import Payer
 from evaluators.records import Record, WrongRecord
 
 PROMPT_VERSION = "1"
@@ -66,7 +66,7 @@ class JudgeSettings(JudgeMember):
     panel: tuple[JudgeMember, ...] = ()
     max_calls_per_task: Annotated[int, Field(ge=1)] | None = None
     budget_usd: Annotated[float, Field(gt=0)] | None = None
-    _purse: Purse | None = PrivateAttr(default=None)
+    _purse: Payer | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _no_judge_twice(self) -> JudgeSettings:
@@ -82,11 +82,11 @@ class JudgeSettings(JudgeMember):
         return {name: value for name, value in told.items() if name not in SINCE_A_PANEL or value}
 
     @property
-    def purse(self) -> Purse | None:
+    def purse(self) -> Payer | None:
         """What its calls are paid from; None where nobody counts."""
         return self._purse
 
-    def paid_from(self, purse: Purse | None) -> JudgeSettings:
+    def paid_from(self, purse: Payer | None) -> JudgeSettings:
         """Return the same judge, or panel, whose calls are paid from ``purse``."""
         paid = self.model_copy()
         paid._purse = purse

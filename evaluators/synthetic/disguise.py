@@ -140,7 +140,7 @@ def _grown(rng: random.Random, item: Input, value: float, label: str) -> Told:
     before = exact(value / (1 + growth), item.unit)
     rows = (
         Row(f"{label}, a year earlier", before, writer(item.unit), item.unit == "usd"),
-        Row(f"change of {label} against a year earlier", growth, writer("percent")),
+        Row(f"relative change of {label} against a year earlier", growth, writer("percent")),
     )
     derivation = f"{_text(before)} * (1 + {_text(growth)})"
     return Told(before * (1 + growth), rows, derivation, _step(item))
@@ -150,7 +150,7 @@ def _part(rng: random.Random, item: Input, value: float, label: str) -> Told:
     part = rng.randint(30, 190) / 200
     whole = exact(value / part, "usd")
     rows = (
-        Row(f"{label} plus what goes by that name elsewhere", whole, writer("usd"), True),
+        Row(f"sum of {label} and of the same item of a subsidiary", whole, writer("usd"), True),
         Row(f"part of that sum which is {label}", part, writer("percent")),
     )
     return Told(whole * part, rows, f"{_text(whole)} * {_text(part)}", _step(item))

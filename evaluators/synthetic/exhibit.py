@@ -28,7 +28,7 @@ def compared(rng: random.Random, rows: Sequence[Row]) -> list[Row]:
     alone = [row for row, unit in zip(rows, units, strict=True) if units.count(unit) == 1]
     rest = [row for row in rows if row not in alone]
     doubled = [*alone, *rng.sample(rest, min(len(rest), max(0, COMPARED - len(alone))))]
-    beside = rng.choice(("in another case", "at a rival", "in last year's case", "elsewhere"))
+    beside = rng.choice(("(another case)", "(a rival)", "(last year)", "(another department)"))
     return [*rows, *(replace(row, label=f"{row.label} {beside}", value=_another(rng, row.value)) for row in doubled)]
 
 
@@ -141,7 +141,7 @@ def _scaled(rng: random.Random, rows: list[Row]) -> tuple[list[Row], str]:
 
 def _another(rng: random.Random, value: float) -> float:
     """Return what stands in the column that does not count."""
-    if value * 4 == int(value * 4) and 0 < value < 100:
+    if value * 4 == int(value * 4) and 1 <= value < 100:
         return value + rng.choice((1.0, 2.0))
     other = rounded(value * (1 + rng.choice((-1, 1)) * rng.uniform(0.06, 0.4)), 3)
     return other if abs(value) > 1 or abs(other) < 1 else rounded(value * 0.8, 3)

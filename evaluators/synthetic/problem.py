@@ -88,6 +88,13 @@ class Problem:
         """The intermediate figures."""
         return (*self.extra, *self.template.steps)
 
+    @property
+    def on_the_way(self) -> tuple[Figure, ...]:
+        """The steps that are marked: all that are named; of others those that the answer is computed from, if any."""
+        needed = self.template.needed(self.template.answer.name)
+        leading = tuple(figure for figure in self.steps if self.is_named or figure.name in needed)
+        return leading or self.steps
+
     def truth_at(self, assumed: float | None) -> dict[str, float]:
         """Return every figure where the open input is assumed to be ``assumed``; None for the one drawn."""
         values = dict(self.values)
@@ -131,7 +138,8 @@ class Problem:
             lines += [
                 f'"steps" ({calculation} of the points): an object with the intermediate figures that lead you there, '
                 f"each a number under a name of your own, at most {MOST_STEPS}; percentages with their sign or as "
-                "decimal fractions, sums of money in dollars. Those that a textbook solution passes count, by value.",
+                "decimal fractions, sums of money in dollars. Those that a textbook solution passes count, by value; "
+                "beside a right answer by a right method, all do.",
                 f'"method" ({methodology} of the points): an object whose key "answer" holds one arithmetic expression '
                 "that leads from the figures of the text to the answer. Figures stand in it as numbers in full: "
                 f"percentages as decimal fractions, sums of money in dollars. {allowed}; other keys may define helper "

@@ -36,31 +36,36 @@ def judge(problem: Problem, text: str) -> Score:
     ``parts`` are on 0-100 each: methodology is all or nothing, calculation is the share of right steps, answer is all
     or nothing. The value is their weighted mean (30, 30, 40). A formula in names that the question gives away can be
     had from any textbook: it counts only where the answer or half of the steps are right. An expression in figures of
-    the text can be found by trial once the answer is known: it counts only beside a right step.
+    the text can be found by trial once the answer is known: it counts only beside a right step. Where it does and the
+    answer is right, the calculation is: steps of another way than ours cannot be told from wrong ones.
     """
     document = parse_json_object(text)
     given: Mapping[str, Any] = {} if isinstance(document, Refusal) else document
     assumed, assumption_note = read_assumption(problem, given)
     truth = problem.truth_at(assumed)
-    steps, step_notes = _check_steps(problem, given.get("steps"), truth)
+    step_notes = _check_steps(problem, given.get("steps"), truth)
+    any_right = "right" in step_notes.values()
+    marked = [figure.name for figure in problem.on_the_way]
     if problem.gap is not None:
         # a value within a range is no work by itself
-        step_notes["assumption"] = assumption_note if steps or assumed is None else "nothing right follows from it"
-        steps = sum(note == "right" for note in step_notes.values()) / len(step_notes)
+        step_notes["assumption"] = assumption_note if any_right or assumed is None else "nothing right follows from it"
+        marked.append("assumption")
+    right = sum(step_notes[name] == "right" for name in marked)
     answer_ok, answer_note = False, assumption_note
     if problem.gap is None or assumed is not None:
         answer_ok, answer_note = check_answer(problem, text, truth)
     if problem.is_named:
         method_ok, method_note = _check_method(problem, given.get("method"))
-        if method_ok and not answer_ok and steps < 0.5:
+        if method_ok and not answer_ok and right < len(marked) / 2:
             method_ok, method_note = False, "right, but neither the answer nor half of the steps are"
     else:
         method_ok, method_note = _check_derivation(problem, given.get("method"), assumed, truth)
-        if method_ok and not steps:
+        if method_ok and not any_right:
             method_ok, method_note = False, "it gives the answer, but no step on the way is right"
+        right = len(marked) if method_ok and answer_ok else right
     parts = {
         "methodology": 100.0 if method_ok else 0.0,
-        "calculation": 100.0 * steps,
+        "calculation": 100.0 * right / len(marked),
         "answer": 100.0 if answer_ok else 0.0,
     }
     value = sum(WEIGHTS[name] * part for name, part in parts.items()) / 100.0
@@ -72,12 +77,11 @@ def judge(problem: Problem, text: str) -> Score:
             "expected": {**({} if problem.is_named else dict(problem.values)), **truth},
             "formulas": {**(problem.derivations or {}), **problem.template.definitions},
             "method": method_note,
-            "steps": step_notes,
+            "steps": {name: note for name, note in step_notes.items() if name in marked or note == "right"},
             "answer": answer_note,
             "correction": problem.template.correction,
         },
-        reason=f"answer: {answer_note}; steps: {round(steps * len(step_notes))} of {len(step_notes)}; "
-        f"method: {method_note}",
+        reason=f"answer: {answer_note}; steps: {right} of {len(marked)}; method: {method_note}",
     )
 
 
@@ -135,7 +139,8 @@ def check_answer(problem: Problem, text: str, truth: Mapping[str, float]) -> tup
     return False, note
 
 
-def _check_steps(problem: Problem, given: Any, truth: Mapping[str, float]) -> tuple[float, dict[str, Json]]:
+def _check_steps(problem: Problem, given: Any, truth: Mapping[str, float]) -> dict[str, Json]:
+    """Return a note for each step, marked or not."""
     figures = problem.steps
     values: Mapping[str, Any] = given if isinstance(given, dict) else {}
     if problem.is_named:
@@ -152,7 +157,7 @@ def _check_steps(problem: Problem, given: Any, truth: Mapping[str, float]) -> tu
             else "missing"
             for figure in figures
         }
-    return sum(note == "right" for note in notes.values()) / len(figures), notes
+    return notes
 
 
 def _compare(value: Any, figure: Figure, truth: Mapping[str, float]) -> str:

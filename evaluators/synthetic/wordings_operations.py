@@ -178,8 +178,8 @@ WORDINGS: dict[str, Wording] = {
         ("State the relevered beta.", "What beta goes with the firm's own gearing?"),
         {
             "beta": ("equity beta of the rival", "beta of the rival's shares", "peer's equity slope"),
-            "debt_to_equity": ("debt over equity of the rival", "the rival's gearing", "peer's D/E"),
-            "new_debt_to_equity": ("debt over equity of the firm", "the firm's own gearing", "own D/E"),
+            "debt_to_equity": ("debt over equity of the rival", "the rival's gearing, debt to equity", "peer's D/E"),
+            "new_debt_to_equity": ("debt over equity of the firm", "the firm's own gearing, debt to equity", "own D/E"),
             "tax_rate": ("tax rate", "tax on profits", "levy"),
         },
     ),

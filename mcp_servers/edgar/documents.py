@@ -137,8 +137,8 @@ class DocumentTools:
         rows = self._filing(ticker.upper(), accession, form)
         wanted = section.strip().upper().removeprefix("ITEM").strip()
         # part and item of a quarterly report; the part may be left out where one of its items has that number
-        numbers = [
-            row for row, name in enumerate(rows.section) if wanted in (name.upper(), name.upper().partition("-")[2])
+        numbers = [row for row, name in enumerate(rows.section) if wanted == name.upper()] or [
+            row for row, name in enumerate(rows.section) if wanted == name.upper().partition("-")[2]
         ]
         if len(numbers) != 1:
             which = "stands in two parts" if numbers else "is not"

@@ -91,6 +91,13 @@ def test_a_number_that_stands_in_two_parts_is_asked_back(server: Any, ask: Ask) 
     assert f"section '99' is not in 10-K {ANNUAL}; it has 1, 1A, 7" in text
 
 
+def test_the_cover_has_no_name_and_is_one_part(server: Any, ask: Ask) -> None:
+    listed = ask(server, "get_filing", as_of=TODAY, ticker="AAPL", form="10-K")
+    answer = ask(server, "get_filing_section", as_of=TODAY, ticker="AAPL", section="", form="10-K")
+    assert listed["section"][0] == "" and len(listed["section"]) > 1
+    assert answer["section"] == "" and answer["characters"] == listed["characters"][0]
+
+
 def test_words_are_found_in_any_case_the_latest_filing_first_and_none_of_the_future(server: Any, ask: Ask) -> None:
     found = ask(server, "search_filings", as_of=TODAY, query="  SUPPLY  constraints ")
     assert (found["ticker"], found["accession"], found["section"]) == (["AAPL"], [ANNUAL], ["1A"])

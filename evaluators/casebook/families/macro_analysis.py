@@ -289,12 +289,13 @@ TEMPLATES = (
             "the series, month ends), size its one-deviation loss over {horizon} trading days, and set the level "
             "against the {window} month ends that precede it. {rules}",
             "Look up the VIX series. Against the {window} month-end observations before {month}, was the end of "
-            "{month} unusual? Translate it into dollars for {position} of stock held {horizon} trading days. {rules}",
+            "{month} unusual? Translate that reading into the one-deviation loss, in dollars, of {position} of stock "
+            "held {horizon} trading days. {rules}",
             "Risk memo for {month}: implied volatility from the VIX month-end series, its average over the {window} "
             "months before, and the move of one standard deviation on {position} over {horizon} trading days. {rules}",
             "{rules} With that, and with month-end VIX values fetched from the tools, evaluate {month} against the "
-            "{window} months before it and state what {position} could lose at one deviation in {horizon} trading "
-            "days.",
+            "{window} months before it and state what {position} held long would lose in a fall of one standard "
+            "deviation, at that month's VIX, over {horizon} trading days.",
         ),
         (
             "What did the options market charge for protection at the end of {month}? Compare the VIX then with its "

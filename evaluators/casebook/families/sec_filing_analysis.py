@@ -12,7 +12,6 @@ from evaluators.contract import Difficulty
 CATEGORY = "SEC Filing Analysis"
 _ASIDES = (
     "Our credit facility of ${size} million was undrawn at the end of both years and is in no figure below.",
-    "The fair value of the debt was ${size} million, estimated from quoted prices; carrying amounts are given below.",
     "We paid ${size} million for naming rights, which are not debt.",
     "Letters of credit of ${size} million were outstanding; nothing was drawn under them.",
     "An associate that is not consolidated owes ${size} million, for which we are not liable.",

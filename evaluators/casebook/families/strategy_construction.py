@@ -84,8 +84,8 @@ def exit_rules(rng: random.Random, difficulty: Difficulty) -> Drawn:
             ),
             Figure(
                 "given_up_usd",
-                "what closing at the lowest mark shown, at the same costs as any trade, would have brought more, in "
-                "dollars",
+                "by how much more than this trade a close at the lowest mark of all days shown, at the same costs as "
+                "any trade, would have earned, in dollars",
                 100 * contracts * (credit - slip - best - slip) - 4 * fee * contracts - profit,
                 1.0,
             ),

@@ -87,11 +87,12 @@ TEXTS: dict[str, tuple[str, ...]] = {
         "The book may risk {limit} a day at 95%, and risks more. Cut it down with stock, using at least nine tenths "
         "of the allowance and without turning it round.",
         "Management has set a limit of {limit} for the daily 95% value at risk. Report what the positions do now and "
-        "the trade in shares that respects the limit, leaves the side as it is and at least 90% of the limit used.",
+        "the trade in shares that respects the limit, leaves the sign of the delta as it is and uses at least 90% of "
+        "the limit.",
         "Too much risk: bring the one-day 95% value at risk down to no more than {limit}, by shares alone, on the "
         "same side, with 90% or more of that amount still at work. First state exposure and risk as they are.",
         "What do these positions expose you to, and which stock trade makes their daily 95% value at risk fit under "
-        "{limit} (no lower than 90% of it, no change of side)?",
+        "{limit} (no lower than 90% of it, and without turning long into short or short into long)?",
         "Keep the direction, lose the excess: shares are to be traded until 95% value at risk over a day is between "
         "90% and 100% of {limit}. Say what the book looks like beforehand.",
         "An allowance of {limit} (one day, 95%) has to be met by dealing in the underlying, neither overshooting by "
@@ -173,22 +174,25 @@ TEXTS: dict[str, tuple[str, ...]] = {
         "on the right side: {vega} dollars of vega a point or more, {delta} shares of delta or less, at most {loss} "
         "to lose at expiry, two breakevens.",
         "Volatility is to be bought or sold, whichever the {count} closes speak for against the implied volatility "
-        "given for the underlying (sample deviation of log returns over 252 days). Conditions: both calls and puts, "
-        "exactly two breakevens, {loss} the most that expiry can cost, delta inside {delta} shares, vega of {vega} "
-        "dollars a point upwards.",
+        "given for the underlying (sample deviation of log returns, annualised by 252 days). Conditions: both calls "
+        "and puts, exactly two breakevens, a loss of at most {loss} at expiry, a delta within {delta} shares of zero, "
+        "a vega of at least {vega} dollars a point in size.",
         "Compare realised volatility of the {count} closes (n - 1, log returns, a year of 252 days) with what options "
-        "imply, the volatility of the underlying below. Build the position that profits from the gap: vega {vega} or "
-        "beyond, delta no more than {delta}, loss at expiry no more than {loss}, calls as well as puts, two "
-        "breakevens.",
+        "imply, the volatility of the underlying below. Build the position that profits from the gap: at least {vega} "
+        "dollars of vega a point in size, at most {delta} shares of delta either way, at most {loss} of loss at "
+        "expiry, calls as well as puts, two breakevens.",
         "You have {count} closes and an implied volatility, that of the underlying. If the first move more (log "
         "returns, n - 1, times the root of 252) be long vega, otherwise short, by {vega} dollars a point at least, "
-        "with puts and calls that break even at two prices, lose {loss} at most and lean by {delta} shares at most.",
+        "with puts and calls that break even at two prices, lose {loss} at most at expiry and have a delta within "
+        "{delta} shares of zero.",
         "Is implied volatility (the underlying's, as told) rich or cheap against the history of {count} closes, "
-        "measured by log returns with n - 1 and 252 days? Act on it with puts and calls: two breakevens, maximum loss "
-        "{loss}, delta up to {delta} shares, vega from {vega} dollars a point.",
+        "measured by log returns with n - 1 and 252 days? Act on it with puts and calls: two breakevens, a maximum "
+        "loss at expiry of {loss}, a delta within {delta} shares of zero, a vega of {vega} dollars a point or more in "
+        "size.",
         "The past {count} closes give one volatility (n - 1, logarithms, 252), the option market another, stated for "
-        "the underlying. Bet on the former against the latter within these limits: loss {loss}, delta {delta}, vega "
-        "at least {vega} a point; hold both kinds of option and have two breakevens.",
+        "the underlying. Bet on the former against the latter within these limits: loss at expiry {loss}, delta "
+        "{delta} shares either way, vega at least {vega} dollars a point in size; hold both kinds of option and have "
+        "two breakevens.",
     ),
     "forward_volatility": (
         "Two calls share a strike and differ in expiry. Compute the volatility that they imply for the time between "
@@ -202,14 +206,14 @@ TEXTS: dict[str, tuple[str, ...]] = {
         "additive? Against that stands your {believed}; take {contracts} contracts of each call, opposite ways, so "
         "that the far one gains if it comes so.",
         "Forward volatility: derive it from the near and the far call, compare it with {believed}, your own figure, "
-        "and enter a calendar of {contracts} contracts that pays through the far call when you are right.",
+        "and enter a calendar of {contracts} contracts on the side on which the far call gains if you are right.",
         "Between the expiries you see {believed}. Use the additivity of variance to find what the market sees, and "
-        "trade {contracts} contracts near against far on the side of your view.",
+        "trade {contracts} contracts near against far, so that the far call gains if you are right.",
         "The term structure hides a volatility for the stretch after the first expiry. Extract it, set {believed} "
-        "against it, and choose the direction of {contracts} calendar spreads accordingly, the distant call carrying "
-        "the view.",
-        "Someone sure of {believed} after the near expiry asks for {contracts} calendars in the right direction, and "
-        "for the rate of fluctuation that both calls together imply for that time.",
+        "against it, and choose the direction of {contracts} calendar spreads so that the distant call gains if you "
+        "are right.",
+        "Someone sure of {believed} after the near expiry asks for {contracts} calendars whose far call gains if that "
+        "is right, and for the volatility that both calls together imply for that time.",
     ),
     "profit_attribution": (
         "Split the profit of {contracts} calls by the Greeks of the day of purchase (gamma: one half of gamma times "
@@ -234,22 +238,23 @@ TEXTS: dict[str, tuple[str, ...]] = {
         "You {side} {count} straddles struck at {strike} (as many calls as puts of that strike). {days} calendar days "
         "later the stock {moved} by {move} and every implied volatility {went} by {points} percentage points. Compute "
         "the Greeks at the start, the exact profit by revaluation, and the parts that delta, gamma (one half of gamma "
-        "times the squared move), theta and vega explain. Also find a position in the other two series which, taken at "
-        "the start, would have brought the vega of the whole to within {vega} dollars per percentage point of zero.",
+        "times the squared move), theta and vega explain. Also find a position in one or both of the other two series "
+        "which, taken at the start, would have brought the vega of the whole to within {vega} dollars per percentage "
+        "point of zero.",
         "{count} straddles at {strike} were {side}. Then, within {days} calendar days, the stock {moved} by {move} "
         "while all volatilities {went} by {points} points. Attribute the profit to the Greeks of the start (second "
-        "order in the stock), and use the two outer series for a hedge that leaves {vega} dollars of vega a point at "
-        "most.",
+        "order in the stock), and use the two outer series (one or both) for a hedge that leaves {vega} dollars of "
+        "vega a point at most.",
         "Attribution of {count} straddles, {side}, strike {strike}: over {days} calendar days the stock {moved} by "
         "{move}, volatilities {went} by {points} points in every series. State exact profit, Greeks beforehand, their "
-        "shares in it (gamma: half, squared), and the trade in the other two options that would have cut vega to "
-        "{vega} dollars a point.",
+        "shares in it (gamma: half, squared), and the trade in the other two options (one or both) that would have cut "
+        "vega to {vega} dollars a point.",
         "After {days} calendar days the stock {moved} by {move} and implied volatility {went} by {points} points "
         "throughout. What did {count} straddles at {strike}, {side} at the outset, make of it, by revaluation and by "
         "Greek? With the options that are not of the straddle, bring initial vega to within {vega} dollars a point.",
         "You {side} calls and puts struck at {strike}, {count} of each. Days gone by: {days}. The stock {moved} by "
         "{move}; volatility {went} by {points} points everywhere. Split the profit by the opening Greeks and find the "
-        "hedge in the remaining two series: vega inside {vega} dollars per point.",
+        "hedge in the remaining two series (one or both): vega within {vega} dollars per point.",
         "With {count} straddles {side} at a strike of {strike}, the market changed: the stock {moved} by {move}, "
         "volatilities {went} by {points} points, {days} days of the calendar went by. Report result and "
         "decomposition (Taylor, second order in spot) and neutralise vega to {vega} a point with the wings alone.",
@@ -285,9 +290,9 @@ TEXTS: dict[str, tuple[str, ...]] = {
         "Put a collar round {shares} shares bought at today's price: {lots} puts, {lots} calls above them. Demands: "
         "total loss at expiry up to {loss}; total profit up to {profit} still within reach; the collar has to "
         "{price}.",
-        "The owner of {shares} shares (entry: spot, today) accepts to lose {loss}, wants the chance of {profit}, and "
-        "says of the collar that it should {price}. Find the put and the call, {lots} contracts each, call strike "
-        "above put strike.",
+        "The owner of {shares} shares, bought today at spot, is ready to lose {loss} at expiry, wants a largest "
+        "possible profit of at least {profit}, and says of the collar that it should {price}. Find the put and the "
+        "call, {lots} contracts each, call strike above put strike.",
         "Insure {shares} shares bought today at the market with {lots} puts, financed by {lots} calls of a higher "
         "strike. At expiry all together: no loss over {loss}, and {profit} of gain not given away. The options "
         "together must {price}.",

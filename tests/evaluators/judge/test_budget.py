@@ -16,7 +16,7 @@ from engine.plan.judges import with_purse
 from engine.run.tool_access import ToolAccess
 from evaluators.contract import JudgeUnavailable
 from mcp_servers.access import new_key
-from tests.engine.command_line import here
+from tests.engine.command_line import here, program
 
 sys.path.insert(0, str(Path(__file__).parent))
 from test_judge import GOOD, dataset, scored
@@ -86,7 +86,6 @@ def test_what_stored_tasks_cost_counts(truthful_judge, tmp_path):
         ),
         ({"model": "fake", "panel": [{"model": "dear"}], "budget_usd": 1}, {}, "the price of 'dear' is not known"),
         ({"model": "fake", "budget_usd": 0}, {}, "judge.budget_usd: Input should be greater than 0 (got 0)"),
-        ({"model": "fake", "budget_usd": 1}, {"execution": {"backend": "ray"}}, "do not share a purse"),
     ],
 )
 def test_a_budget_that_could_not_be_kept_is_refused(judge: dict[str, Any], more: dict[str, Any], told: str):
@@ -98,18 +97,23 @@ def test_a_budget_that_could_not_be_kept_is_refused(judge: dict[str, Any], more:
 PARTS = [{"name": "method", "weight": 1.0, "description": "Explains the covenant and the call of the loan"}]
 
 
-def test_a_run_says_what_its_budget_left_unjudged_and_rescore_goes_on_with_a_larger_one(truthful_judge, tmp_path):
-    truthful_judge.usage = CALL
+def judged_run(folder: Path, judge: dict[str, Any], execution: dict[str, Any]) -> Path:
+    """Return the config of a run of four questions that a judge marks."""
     rubric = {"components": PARTS}
     questions = [
         {"question_id": f"Q{n}", "category": "Credit", "question": f"May lender {n} call the loan?", "rubric": rubric}
         for n in range(4)
     ]
-    bank, path = tmp_path / "questions.json", tmp_path / "run.yaml"
+    bank, path = folder / "questions.json", folder / "run.yaml"
     bank.write_text(json.dumps({"questions": questions}))
-    judge = truthful_judge.settings | {"budget_usd": 0.005}
     given = {"name": "judged", "datasets": [{"type": "synthetic", "path": str(bank), "limit": 4}], "judge": judge}
-    path.write_text(json.dumps(given | {"prices": PRICES, "execution": {"concurrency": 1, "ports": "auto"}}))
+    path.write_text(json.dumps(given | {"prices": PRICES, "execution": execution | {"ports": "auto"}}))
+    return path
+
+
+def test_a_run_says_what_its_budget_left_unjudged_and_rescore_goes_on_with_a_larger_one(truthful_judge, tmp_path):
+    truthful_judge.usage = CALL
+    path = judged_run(tmp_path, truthful_judge.settings | {"budget_usd": 0.005}, {"concurrency": 1})
     servers = (ToolAccess({}, new_key()), "none")
     done = here("run", path, "--agent", "builtin:keyword", "--out", tmp_path / "run", "--json", servers=servers)
     told = json.loads(done.stdout)["judging"]
@@ -118,3 +122,18 @@ def test_a_run_says_what_its_budget_left_unjudged_and_rescore_goes_on_with_a_lar
     assert "budget of $0.005 (judge.budget_usd) is spent" in told["unjudged_reason"]
     again = here("rescore", tmp_path / "run", "--judge-budget-usd", "1")
     assert "unjudged" not in again.stdout and "calls, $0.0" in again.stdout, again.stdout + again.stderr
+
+
+@pytest.mark.ray
+@pytest.mark.campaign
+def test_the_workers_of_a_cluster_pay_from_one_purse(truthful_judge, tmp_path):
+    truthful_judge.usage = CALL
+    judge = truthful_judge.settings | {"budget_usd": 0.005, "concurrency": 1}
+    path = judged_run(tmp_path, judge, {"backend": "ray", "concurrency": 2})
+    done = program("run", path, "--agent", "builtin:keyword", "--out", tmp_path / "run", "--json")
+    told = json.loads(done.stdout)["judging"]
+    # three calls are paid before it is spent, and each of two workers may have one more under way
+    calls = len(truthful_judge.asked)
+    assert 3 <= calls <= 4 and told["unjudged_tasks"] >= 3, done.stderr[-2000:]
+    assert told["cost_usd"] <= calls * OF_A_CALL + 1e-12
+    assert "budget of $0.005 (judge.budget_usd) is spent" in told["unjudged_reason"]

@@ -44,7 +44,7 @@ def test_a_disguised_input_follows_from_the_figures_that_are_shown():
                 label = told.rows[-1].label
                 if len(shown) == 1:
                     (value,) = shown
-                elif label.startswith("change"):
+                elif label.startswith("relative change"):
                     value = shown[0] * (1 + shown[1])
                 elif label.startswith(("rise", "fall")):
                     value = shown[0] + shown[1] * (1 if label.startswith("rise") else -1)
@@ -56,7 +56,7 @@ def test_a_disguised_input_follows_from_the_figures_that_are_shown():
                 assert told.value == pytest.approx(value, rel=1e-9), (item, told)
                 assert expression.resolve({"v": expression.parse(told.derivation)}, "v", {}) == pytest.approx(value)
                 assert value == pytest.approx(values[item.name], rel=1e-2, abs=2e-4)
-    assert {"change", "rise", "fall", "level", "part", "shares", "it,", "it"} <= set(seen)
+    assert {"relative", "rise", "fall", "level", "part", "shares", "it,", "it"} <= set(seen)
 
 
 def test_two_levels_tell_nothing_but_the_relative_rise_from_one_to_the_other():

@@ -352,9 +352,33 @@ def test_an_assumption_earns_nothing_by_itself_and_counts_beside_a_right_step():
         gold = json.loads(case.open().oracle())
         alone = json.dumps({"assumption": gold["assumption"], "answer": 0, "steps": {}, "method": {}})
         assert score(case, alone).value == 0.0
+        leading = [figure.name for figure in problem_of(case).on_the_way]
+        step = {leading[0]: gold["steps"][leading[0]]}
+        beside = json.dumps({"assumption": gold["assumption"], "answer": 0, "steps": step, "method": {}})
+        assert score(case, beside).parts["calculation"] == pytest.approx(200 / (len(leading) + 1))
+
+
+def test_steps_that_no_question_names_are_marked_where_they_lead_to_the_answer():
+    """A fully right reply lost 12 points for figures that nobody had asked for, such as the other bond's weight."""
+    case = next(c for c in cases(60, seed=5, difficulties=["hard"]) if c.task.family == "duration_match")
+    gold = json.loads(case.open().oracle())
+    assert not {"weight_a", "contribution_b"} & {figure.name for figure in problem_of(case).on_the_way}
+    leading = {figure.name: gold["steps"][figure.name] for figure in problem_of(case).on_the_way}
+    assert len(leading) < len(gold["steps"])
+    assert score(case, json.dumps(gold | {"steps": leading, "method": {}})).parts["calculation"] == 100.0
+    easy = next(c for c in cases(60, seed=5, difficulties=["easy"]) if c.task.family == "duration_match")
+    assert problem_of(easy).on_the_way == problem_of(easy).steps
+
+
+def test_a_right_answer_by_a_right_method_has_shown_its_steps_where_none_is_named():
+    for case in cases(60, seed=5, difficulties=["hard", "expert"]):
+        gold = json.loads(case.open().oracle())
         name, figure = next(iter(gold["steps"].items()))
-        beside = json.dumps({"assumption": gold["assumption"], "answer": 0, "steps": {name: figure}, "method": {}})
-        assert score(case, beside).parts["calculation"] == pytest.approx(200 / (len(gold["steps"]) + 1))
+        one = gold | {"steps": {"mine": figure, "of another way": 123456.789}}
+        assert score(case, json.dumps(one)).value == 100.0, (case.task.task_id, name)
+        wrong = score(case, json.dumps(one | {"answer": 0}))
+        assert wrong.parts["answer"] == 0.0
+        assert wrong.parts["calculation"] < 100.0 or len(problem_of(case).on_the_way) == 1
 
 
 def test_the_answer_format_says_how_an_assumption_is_written():

@@ -1,0 +1,78 @@
+"""One purse for the judges of all Ray workers: it is held by an actor, and a worker's calls are paid there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evaluators.contract import JudgeUnavailable
+from evaluators.judge.purse import Purse, PurseEmpty
+from evaluators.judge.settings import JudgeSettings
+
+
+def shared(judge: JudgeSettings | None) -> SharedPurse | None:
+    """Return a purse for workers with what is left in the judge's; None where there is none to share."""
+    purse = None if judge is None else judge.purse
+    if not isinstance(purse, Purse):
+        return None
+    import ray
+
+    holder = ray.remote(num_cpus=0)(Holder)
+    return SharedPurse(holder.remote(purse.limit_usd, purse.prices, purse.spent_usd))
+
+
+class Holder:
+    """The inside of the actor: answers instead of raising, for an error would travel with the actor's traceback."""
+
+    def __init__(self, limit_usd: float | None, prices: dict[str, Any], spent_usd: float) -> None:
+        self._purse = Purse(limit_usd, prices, spent_usd=spent_usd)
+
+    def open(self) -> str | None:
+        """Return why nothing is left, if so."""
+        try:
+            self._purse.open()
+        except PurseEmpty as error:
+            return str(error)
+        return None
+
+    def pay(self, model: str, tokens: tuple[int, int] | None) -> float | str:
+        """Return what the call cost, or why it could not be paid."""
+        try:
+            return self._purse.pay(model, tokens)
+        except PurseEmpty as error:
+            return str(error)
+
+
+class SharedPurse:
+    """What a worker has of the purse: a way to its holder. Its methods block, as the calls of judges do."""
+
+    def __init__(self, holder: Any) -> None:
+        self._holder = holder
+
+    def open(self) -> None:
+        """Raise :class:`PurseEmpty` where nothing is left."""
+        why = self._asked(self._holder.open)
+        if why is not None:
+            raise PurseEmpty(why)
+
+    def pay(self, model: str, tokens: tuple[int, int] | None) -> float:
+        """Pay one call and return its cost in US dollars, NaN where it is unknown."""
+        cost = self._asked(self._holder.pay, model, tokens)
+        if isinstance(cost, str):
+            raise PurseEmpty(cost)
+        return float(cost)
+
+    def close(self) -> None:
+        """End the holder."""
+        import ray
+
+        ray.kill(self._holder)
+
+    def _asked(self, method: Any, *arguments: Any) -> Any:
+        import ray
+
+        try:
+            return ray.get(method.remote(*arguments))
+        except ray.exceptions.RayError as error:
+            raise JudgeUnavailable(
+                f"what the judges of this run are paid from is lost: {type(error).__name__}"
+            ) from error
