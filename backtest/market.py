@@ -11,6 +11,8 @@ import numpy as np
 from pricing.inputs import brief, number, numbers
 from pricing.signature import checked
 
+YEAR_SECONDS = 365.0 * 86_400.0
+"""Of a market that never closes."""
 _LATEST = 1e11
 """Seconds since 1970, about the year 5100: numbers beyond are milliseconds or smaller."""
 

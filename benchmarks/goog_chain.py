@@ -66,7 +66,7 @@ def ask(lake: Path, calls: list[tuple[str, dict[str, Any]]]) -> tuple[list[dict[
                 result = await client.call_tool(tool, arguments)
                 seconds.append(time.perf_counter() - start)
                 if result.is_error or result.structured_content is None:
-                    raise RuntimeError(f"{tool}: {result.content[0].text}")  # type: ignore[union-attr]
+                    raise RuntimeError(f"{tool}: {result.content}")
                 answers.append(result.structured_content)
         return answers, seconds
 

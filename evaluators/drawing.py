@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
+Name = TypeVar("Name", bound=str)
 
 
 def stream(*parts: object) -> random.Random:
@@ -29,7 +30,7 @@ def rotation(items: Sequence[T], *, index: int, name: Sequence[object]) -> T:
     return order[place]
 
 
-def chosen(name: str, given: Sequence[str] | None, allowed: Sequence[str]) -> tuple[str, ...]:
+def chosen(name: str, given: Sequence[str] | None, allowed: Sequence[Name]) -> tuple[Name, ...]:
     """Return the values of the list option ``name`` in the order of ``allowed``; all of them when it is not given."""
     if given is None:
         return tuple(allowed)

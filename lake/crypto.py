@@ -11,11 +11,11 @@ import numpy as np
 
 from lake.candles import exchange
 from lake.candles.candles import Floats
-from lake.point_in_time import ProviderUnavailable, UnknownKey, known_rows
+from lake.point_in_time import ProviderUnavailable, known_rows, unknown_key
 from lake.records import CryptoBars, FundingRates, OrderBooks
 from lake.sample import Lake
 from lake.settings import LakeSettings
-from lake.tables import LISTED, Table
+from lake.tables import Table
 
 HINT = "; what was pulled is served: traderbench data pull crypto --exchange EXCHANGE --symbol BTC/USDT --since DATE"
 BOOKS = "books"
@@ -60,10 +60,6 @@ class _Folders:
                 found[f"{symbol} {timeframe}" if wanted else symbol] = (symbol, timeframe)
         return found
 
-    def _unknown(self, key: str, as_of: date, known: tuple[str, ...]) -> UnknownKey:
-        there = ", ".join(known[:LISTED]) or "nothing"
-        return UnknownKey(f"no data on {key!r} was known on {as_of}; known then: {there}{HINT}")
-
 
 class PulledCandles(_Folders):
     """Candles by symbol and timeframe, such as ``BTC/USDT 1h``; a key is read at the first question about it."""
@@ -97,7 +93,7 @@ class PulledCandles(_Folders):
     def known(self, key: str, *, as_of: date) -> CryptoBars:
         """Return the candles that had closed by the end of ``as_of`` (UTC)."""
         if key not in self._found(True) or not (self._table(key)[0][:1] <= _end_of(as_of)).any():
-            raise self._unknown(key, as_of, self.keys(as_of=as_of))
+            raise unknown_key(key, as_of, self.keys(as_of=as_of), HINT)
         closed, opened, *prices = self._table(key)
         rows = slice(0, int(np.searchsorted(closed, _end_of(as_of), "right")))
         # a candle that closes at midnight is known at the end of the day before
@@ -129,7 +125,7 @@ class PulledFunding(_Folders):
         """Return the rates that had been paid by the end of ``as_of`` (UTC)."""
         rows = known_rows(self._table(key), as_of=as_of) if key in self._found(False) else None
         if not rows:
-            raise self._unknown(key, as_of, self.keys(as_of=as_of))
+            raise unknown_key(key, as_of, self.keys(as_of=as_of), HINT)
         return rows
 
 

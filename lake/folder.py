@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Generic
 
 from lake.layers import Layered
-from lake.point_in_time import PointInTime, RecordT, UnknownKey, known_rows
+from lake.point_in_time import PointInTime, RecordT, known_rows, unknown_key
 from lake.records import Actions, Bars
 from lake.sample import Lake
 from lake.settings import LakeSettings
@@ -73,10 +73,11 @@ class FolderTables(Generic[RecordT]):
 
     def known(self, key: str, *, as_of: date) -> RecordT:
         """Return the rows of ``key`` that were known on ``as_of``."""
+        keys = self.keys(as_of=as_of)
         # a file of the future is not opened: how long that takes would tell of it
-        rows = known_rows(self._table(key), as_of=as_of) if key in self.keys(as_of=as_of) else None
+        rows = known_rows(self._table(key), as_of=as_of) if key in keys else None
         if not rows:
-            raise UnknownKey(f"nothing of {key!r} was known on {as_of}")
+            raise unknown_key(key, as_of, keys)
         return rows
 
 

@@ -7,9 +7,9 @@ from datetime import date
 from typing import Any, Generic
 
 from lake.fundamentals import Companies, Company
-from lake.point_in_time import RecordT_co, Source, UnknownKey
+from lake.point_in_time import RecordT_co, Source, UnknownKey, unknown_key
 from lake.records import Sections
-from lake.tables import Searchable, unknown_key
+from lake.tables import Searchable
 
 
 class Layered(Generic[RecordT_co]):
@@ -49,27 +49,20 @@ class Layered(Generic[RecordT_co]):
         return holder.known(key, as_of=as_of)
 
 
-class LayeredTexts:
+class LayeredTexts(Layered[Sections]):
     """Texts of several sources as one, each company's from the first that has any.
 
     A search over all companies reads the first source: those behind it make their texts when a company is asked for.
     """
 
+    sources: tuple[Searchable[Sections], ...]
+
     def __init__(self, *sources: Searchable[Sections]) -> None:
-        self.sources = sources
+        super().__init__(*sources)
 
-    @property
-    def origin(self) -> str:
-        """Where the texts come from, the first source first."""
-        return "; else ".join(source.origin for source in self.sources)
-
-    def keys(self, *, as_of: date) -> tuple[str, ...]:
-        """Return the companies of which any source had a text, sorted."""
-        return tuple(sorted({key for source in self.sources for key in source.keys(as_of=as_of)}))
-
-    def known(self, key: str, *, as_of: date) -> Sections:
-        """Return all texts of a company that were public; :class:`UnknownKey` if there is none."""
-        return self._holder(key, as_of).known(key, as_of=as_of)
+    def holder(self, key: str, *, as_of: date) -> Searchable[Sections]:
+        """Return the source that has texts of the company on that day; the first if none has."""
+        return next((each for each in self.sources if key in each.keys(as_of=as_of)), self.sources[0])
 
     def select(
         self,
@@ -82,22 +75,18 @@ class LayeredTexts:
         last: int | None = None,
     ) -> Sections:
         """Return the rows that meet an SQL condition and were public, as ``Table.select`` does."""
-        holder = self.sources[0] if key is None else self._holder(key, as_of)
+        holder = self.sources[0] if key is None else self.holder(key, as_of=as_of)
         return holder.select(where, values, key=key, as_of=as_of, order=order, last=last)
 
     def distinct(
         self, column: str, where: str = "true", values: Sequence[Any] = (), *, key: str, as_of: date
     ) -> list[Any]:
         """Return the different values of one column in a company's rows that were public, the oldest first."""
-        return self._holder(key, as_of).distinct(column, where, values, key=key, as_of=as_of)
+        return self.holder(key, as_of=as_of).distinct(column, where, values, key=key, as_of=as_of)
 
     def unknown(self, key: str, as_of: date) -> UnknownKey:
         """Return the error for a company of which no text was public."""
         return self.sources[0].unknown(key, as_of)
-
-    def _holder(self, key: str, as_of: date) -> Searchable[Sections]:
-        """Return the source that has texts of the company on that day; the first if none has."""
-        return next((each for each in self.sources if key in each.keys(as_of=as_of)), self.sources[0])
 
 
 class LayeredCompanies:

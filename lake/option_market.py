@@ -185,5 +185,5 @@ def _curves(
         tilt = chains.SKEW
         flat = math.sqrt(1.0 - tilt**2)
         figures = (0.5 * theta * flat**2, 0.5 * theta * slope, tilt, -tilt / slope, flat / slope)
-        curves.append(SVI(*(np.float64(figure) for figure in figures)))  # type: ignore[arg-type]
+        curves.append(SVI._make(np.array(figures)))
     return tuple(curves), surface.of_few_sizes(np.array(years), np.array(forward), curves)

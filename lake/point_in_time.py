@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Generic, Protocol, TypeVar
 
@@ -19,6 +19,21 @@ class UnknownKey(KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+LISTED = 20
+"""Keys that an error names."""
+
+
+def listed(keys: Sequence[str]) -> str:
+    """Return keys in a line, the first ones by name."""
+    more = f" and {len(keys) - LISTED:,} more" if len(keys) > LISTED else ""
+    return ", ".join(keys[:LISTED]) + more if keys else "nothing"
+
+
+def unknown_key(key: str, as_of: date, keys: Sequence[str], hint: str = "") -> UnknownKey:
+    """Return the error for a key of which nothing was known: it names some that were."""
+    return UnknownKey(f"no data on {key!r} was known on {as_of}; known then: {listed(keys)}{hint}")
 
 
 class ProviderUnavailable(RuntimeError):
@@ -84,6 +99,5 @@ class PointInTime(Generic[RecordT]):
         table = self._loaded().get(key)
         rows = None if table is None else known_rows(table, as_of=as_of)
         if not rows:
-            known = ", ".join(self.keys(as_of=as_of)) or "nothing"
-            raise UnknownKey(f"no data on {key!r} was known on {as_of}; known then: {known}")
+            raise unknown_key(key, as_of, self.keys(as_of=as_of))
         return rows

@@ -11,7 +11,7 @@ from importlib import metadata, resources
 from lake import fundamentals, prices, rates, simulated
 from lake.fundamentals import Companies, EmbeddedCompanies
 from lake.layers import Layered, LayeredCompanies, LayeredTexts
-from lake.point_in_time import Source, UnknownKey
+from lake.point_in_time import Source, UnknownKey, listed
 from lake.records import (
     Actions,
     Bars,
@@ -31,7 +31,7 @@ from lake.records import (
 from lake.simulated_filers import outlook, statements, texts
 from lake.simulated_filers.directory import SimulatedCompanies
 from lake.simulated_filers.source import Generated, GeneratedFacts, GeneratedSections
-from lake.tables import LISTED, RecordT, Searchable, Table
+from lake.tables import RecordT, Searchable, Table
 
 DATA_FILES = (
     "embedded/fundamentals.csv",
@@ -119,9 +119,7 @@ class Lake:
             return source.known(ticker, as_of=as_of), source.origin
         except UnknownKey:
             tickers = self.tickers(as_of=as_of)
-            more = f" and {len(tickers) - LISTED:,} more" if len(tickers) > LISTED else ""
-            known = ", ".join(tickers[:LISTED]) + more
-            raise UnknownKey(f"no prices of {ticker!r} were known on {as_of}; known: {known}") from None
+            raise UnknownKey(f"no prices of {ticker!r} were known on {as_of}; known: {listed(tickers)}") from None
 
     def tickers(self, *, as_of: date) -> tuple[str, ...]:
         """Return the tickers that had prices on ``as_of``."""

@@ -95,10 +95,6 @@ class SecClient:
         """Return every XBRL figure of the filer."""
         return self._json(f"{self._data_url}/api/xbrl/companyfacts/CIK{cik}.json")
 
-    def frame(self, concept: str, unit: str, period: str, *, taxonomy: str = "us-gaap") -> Any:
-        """Return one figure of all filers; it carries no filing dates, so nothing of it is served as known."""
-        return self._json(f"{self._data_url}/api/xbrl/frames/{taxonomy}/{concept}/{unit}/{period}.json")
-
     def search(self, query: str, *, forms: str, since: str, until: str, start: int = 0) -> Any:
         """Return a page of the full-text search over filings of a span of days, both included."""
         asked = {"q": query, "forms": forms, "dateRange": "custom", "startdt": since, "enddt": until, "from": start}

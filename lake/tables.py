@@ -21,6 +21,7 @@ from urllib.parse import quote
 
 from lake import whole_file
 from lake.point_in_time import ProviderUnavailable, RecordT_co, Source, UnknownKey, known_rows
+from lake.point_in_time import unknown_key as unknown_key
 from lake.records import Columns
 
 if TYPE_CHECKING:
@@ -31,17 +32,8 @@ RecordT = TypeVar("RecordT", bound=Columns)
 MANIFEST = "manifest.json"
 KEPT = 64
 """Keys of a table that stay in memory: a simulated broker asks for the same prices every day."""
-LISTED = 20
-"""Keys that an error names."""
 _NAME = re.compile(r"[A-Z0-9][A-Z0-9.^=/:_-]{0,23}|\^[A-Z0-9.-]{1,20}", re.ASCII)
 """What may be asked of a provider: agents write anything."""
-
-
-def unknown_key(key: str, as_of: date, keys: Sequence[str], hint: str = "") -> UnknownKey:
-    """Return the error for a key of which nothing was known: it names some that were."""
-    more = f" and {len(keys) - LISTED:,} more" if len(keys) > LISTED else ""
-    known = ", ".join(keys[:LISTED]) + more if keys else "nothing"
-    return UnknownKey(f"no data on {key!r} was known on {as_of}; known then: {known}{hint}")
 
 
 class Searchable(Source[RecordT_co], Protocol[RecordT_co]):

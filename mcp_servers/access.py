@@ -15,8 +15,11 @@ import json
 import secrets
 from dataclasses import asdict, dataclass
 from datetime import date
+from typing import TypeAlias
 
 KEY_BYTES = 32
+Owner: TypeAlias = tuple[str, str]
+"""Run and task: by whom state on a server is kept."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Grant:
     Attributes
     ----------
     run_id, task_id
-        Identity: state on a server (accounts, call logs) is keyed by it.
+        Identity: state on a server (accounts, call logs) is keyed by it, as the ``owner``.
     as_of
         Simulation date; nothing known later is served.
     seed
@@ -43,6 +46,11 @@ class Grant:
     seed: int
     max_tool_calls: int = 200
     servers: tuple[str, ...] | None = None
+
+    @property
+    def owner(self) -> Owner:
+        """By whom state on a server is kept."""
+        return self.run_id, self.task_id
 
     def admits(self, server: str) -> bool:
         """Return whether the task may call ``server``."""

@@ -8,12 +8,11 @@ import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-from mcp_servers.access import Grant
+from mcp_servers.access import Grant, Owner
 from mcp_servers.journal import Journal
 
-Owner: TypeAlias = tuple[str, str]
 ARGUMENT_TEXT_LIMIT = 400
 
 
@@ -100,7 +99,7 @@ class CallLog:
 
     def start(self, grant: Grant) -> int:
         """Count a call and return its number; it is over the limit when the number exceeds ``grant.max_tool_calls``."""
-        owner = (grant.run_id, grant.task_id)
+        owner = grant.owner
         with self._lock:
             self._started[owner] = self._started.get(owner, 0) + 1
             return self._started[owner]
@@ -109,31 +108,31 @@ class CallLog:
         """Note that a call is being worked on: until it is finished, the log holds what ``so_far`` returns."""
         if number <= grant.max_tool_calls + 1:
             with self._lock:
-                self._running.setdefault((grant.run_id, grant.task_id), {})[number] = so_far
+                self._running.setdefault(grant.owner, {})[number] = so_far
 
     def finish(self, grant: Grant, record: CallRecord) -> None:
         """Keep the record of a call; of those over the limit only the first, so that a flood fills no memory."""
         if record.number > grant.max_tool_calls + 1:
             return
         with self._lock:
-            self._running.get((grant.run_id, grant.task_id), {}).pop(record.number, None)
-            self._records.setdefault((grant.run_id, grant.task_id), []).append(record)
+            self._running.get(grant.owner, {}).pop(record.number, None)
+            self._records.setdefault(grant.owner, []).append(record)
             self._journal.append({"run_id": grant.run_id, "task_id": grant.task_id} | asdict(record))
 
     def close(self, grant: Grant) -> None:
         """Take no more calls of the grant's task: a token must not serve an agent in a later task."""
         with self._lock:
-            self._closed.add((grant.run_id, grant.task_id))
+            self._closed.add(grant.owner)
             self._journal.append({"run_id": grant.run_id, "task_id": grant.task_id, "closed": True})
 
     def is_closed(self, grant: Grant) -> bool:
         """Return whether the grant's task was closed."""
         with self._lock:
-            return (grant.run_id, grant.task_id) in self._closed
+            return grant.owner in self._closed
 
     def of(self, grant: Grant) -> list[CallRecord]:
         """Return the records of the grant's task, in order of their number, with those of calls in progress."""
-        owner = (grant.run_id, grant.task_id)
+        owner = grant.owner
         with self._lock:
             records = list(self._records.get(owner, ()))
             records += [so_far() for so_far in self._running.get(owner, {}).values()]

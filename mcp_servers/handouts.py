@@ -9,9 +9,8 @@ import threading
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from mcp_servers.access import Grant
+from mcp_servers.access import Grant, Owner
 
-Owner: TypeAlias = tuple[str, str]
 Document: TypeAlias = dict[str, Any]
 
 
@@ -44,11 +43,11 @@ class Handouts:
                 unfinished = path.with_suffix(".unfinished")
                 unfinished.write_text(json.dumps(document, separators=(",", ":")), encoding="utf-8")
                 os.replace(unfinished, path)
-            self._documents[grant.run_id, grant.task_id] = document
+            self._documents[grant.owner] = document
 
     def of(self, grant: Grant) -> Document | None:
         """Return the document of the grant's task, None where there is none."""
-        owner = grant.run_id, grant.task_id
+        owner = grant.owner
         with self._lock:
             if owner not in self._documents and self._folder is not None and self._path(grant).exists():
                 self._documents[owner] = json.loads(self._path(grant).read_text(encoding="utf-8"))
@@ -57,12 +56,12 @@ class Handouts:
     def drop(self, grant: Grant) -> None:
         """Forget the document of the grant's task."""
         with self._lock:
-            self._documents.pop((grant.run_id, grant.task_id), None)
+            self._documents.pop(grant.owner, None)
             if self._folder is not None:
                 self._path(grant).unlink(missing_ok=True)
 
     def _path(self, grant: Grant) -> Path:
         # names of tasks may hold anything
         assert self._folder is not None
-        name = hashlib.sha256(json.dumps([grant.run_id, grant.task_id]).encode()).hexdigest()[:32]
+        name = hashlib.sha256(json.dumps(grant.owner).encode()).hexdigest()[:32]
         return self._folder / f"{name}.json"

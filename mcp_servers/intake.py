@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import TypeAlias
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_servers.access import Grant
+from mcp_servers.access import Grant, Owner
 from mcp_servers.sandbox.json_value import values_at_most
 
 GRANT = "traderbench.grant"
@@ -28,8 +27,6 @@ LARGE_BODIES_ON_THEIR_WAY = 32
 REQUESTS_PER_TASK = 256
 BYTES_PER_TASK = 32 * 1024 * 1024
 """What one task may have in progress on one server; calls wait for their turn, so this is no limit on their speed."""
-
-Owner: TypeAlias = tuple[str, str]
 
 
 class Refusal(Exception):
@@ -59,7 +56,7 @@ class Intake:
             await self.app(scope, receive, send)
             return
         grant: Grant = scope[GRANT]
-        owner = (grant.run_id, grant.task_id)
+        owner = grant.owner
         self._requests[owner] += 1
         size = 0
         try:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
-from typing import TypeAlias
 from weakref import WeakValueDictionary
 
 import anyio
 
 from mcp_servers import caller
+from mcp_servers.access import Owner
 
 CALLS_PER_TASK = 4
 """Of any tool of one server."""
@@ -17,8 +17,6 @@ CALLS_PER_TASK = 4
 HEAVY_CALLS_PER_TASK = 1
 HEAVY_CALLS = 2
 """Of one tool that takes hundreds of megabytes: of a task, and of all."""
-
-Owner: TypeAlias = tuple[str, str]
 
 
 class Turns:
@@ -39,8 +37,7 @@ class Turns:
     async def turn(self) -> AsyncIterator[None]:
         """Wait for the turn of the call in progress; waiting for others of its own task is the agent's time."""
         call = caller.current()
-        owner = (call.grant.run_id, call.grant.task_id)
-        own = self._of_task.setdefault(owner, anyio.Semaphore(self._per_task))
+        own = self._of_task.setdefault(call.grant.owner, anyio.Semaphore(self._per_task))
         try:
             own.acquire_nowait()
         except anyio.WouldBlock:

@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from backtest.market import Market
+from backtest.market import YEAR_SECONDS, Market
 from backtest.simulators.draws import Draws, draw
 from pricing.inputs import require
 from pricing.signature import checked, requires
@@ -28,7 +28,6 @@ from pricing.signature import checked, requires
 Number: TypeAlias = jax.Array | float
 PerRegime: TypeAlias = jax.Array | tuple[float, ...]
 
-YEAR_SECONDS = 365.0 * 86_400.0
 FUNDING_SECONDS = 28_800.0
 
 

@@ -5,11 +5,17 @@ One call of the generator (threefry) makes 64 bits, so a word for each number wo
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
+
+MEAN_SIZE = math.sqrt(2.0 / math.pi)
+"""Of a standard normal number."""
+PER_SIZE = math.sqrt(math.pi / 2.0)
+"""Standard deviation over mean size of a normal number."""
 
 
 class Draws(NamedTuple):

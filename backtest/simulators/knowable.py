@@ -22,19 +22,17 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from backtest.market import Market
+from backtest.market import YEAR_SECONDS, Market
 from backtest.simulators import bates, public
-from backtest.simulators.bates import FAIR_PARAMETERS, FUNDING_SECONDS, YEAR_SECONDS, Parameters
+from backtest.simulators.bates import FAIR_PARAMETERS, FUNDING_SECONDS, Parameters
 from backtest.simulators.channels import Channels, Shocks, mirrored, premium_after, shocks, shown, spoken
-from backtest.simulators.draws import Draws, draw
+from backtest.simulators.draws import MEAN_SIZE, Draws, draw
 from backtest.simulators.structures import MENU, STRUCTURES, Traits
 from backtest.simulators.structures.contract import Bar
 from pricing.inputs import is_traced, require
 from pricing.signature import checked, requires
 
 LEAST_COEFFICIENT, MOST_COEFFICIENT = 0.40, 0.50
-MEAN_SIZE = (2.0 / jnp.pi) ** 0.5
-"""Of a standard normal number."""
 
 
 class Knowable(NamedTuple):

@@ -13,14 +13,13 @@ import jax.numpy as jnp
 from jax import lax
 
 from backtest.simulators.channels import LEADER_VOLATILITY, PREMIUM_NOISE, PREMIUM_PERSISTENCE, Channels
+from backtest.simulators.draws import PER_SIZE
 from backtest.simulators.structures import STRUCTURES, Traits
 from backtest.simulators.structures.contract import MOST_LAG, Bar, Signal
 
 MEMORY = 0.9
 MOST = 4.0
 """Usual sizes that a single return counts for at most."""
-PER_SIZE = (jnp.pi / 2.0) ** 0.5
-"""Standard deviation over mean size of a normal number."""
 FIRST_VOLATILITY = 0.55
 """Usual volatility before the first bar, per year."""
 HOUR, DAY = 3600.0, 86_400.0

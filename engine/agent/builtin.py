@@ -67,8 +67,6 @@ BUILTIN_AGENTS: dict[str, BuiltinAgent] = {
 GREEN = "green"
 """The evaluator as an A2A agent; served by its program, never started as an agent under test."""
 
-NAMES: tuple[str, ...] = tuple(sorted(BUILTIN_AGENTS))
-
 
 def locate_programs() -> Path:
     """Return the folder of agent programs: beside the packages in a checkout, inside ``engine`` when installed."""

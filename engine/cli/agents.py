@@ -12,7 +12,6 @@ from engine.cli import options
 if TYPE_CHECKING:
     from lake.sample import Lake
 
-GREEN = "green"
 HOST = "127.0.0.1"
 ALL = "all"
 LIVE = "edgar"
@@ -97,12 +96,12 @@ def agent_command(arguments: argparse.Namespace) -> int:
     from engine.errors import ConfigError
     from lake.vocabulary import did_you_mean
 
-    names = (GREEN, *builtin_agents.BUILTIN_AGENTS)
+    names = (builtin_agents.GREEN, *builtin_agents.BUILTIN_AGENTS)
     if arguments.name not in names:
         raise ConfigError(
             f"unknown agent {arguments.name!r}{did_you_mean(arguments.name, names)}; available: {', '.join(names)}"
         )
-    port = arguments.port or (9109 if arguments.name == GREEN else 9110)
+    port = arguments.port or (9109 if arguments.name == builtin_agents.GREEN else 9110)
     command = builtin_agents.command(arguments.name, host=arguments.host, port=port, arguments=arguments.rest)
     os.execv(sys.executable, [sys.executable, *command])
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-from engine.cli import banks, options, pulls
+from engine.cli import banks, options, pulls, streams
 
 
 def add_commands(commands: options.Commands) -> None:
@@ -50,9 +49,6 @@ def pull_crypto_command(arguments: argparse.Namespace) -> int:
     from lake.candles import exchange
     from lake.candles.pages import listed
 
-    def show(line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
-
     if arguments.since is None and not arguments.order_book:
         raise ConfigError("--since YYYY-MM-DD is needed: the first day of candles or funding rates, UTC")
     try:
@@ -66,7 +62,7 @@ def pull_crypto_command(arguments: argparse.Namespace) -> int:
                 since=arguments.since,
                 until=arguments.until,
                 base_url=arguments.base_url,
-                progress=show,
+                progress=streams.tell,
             )
         else:
             pulled = exchange.pull(
@@ -77,7 +73,7 @@ def pull_crypto_command(arguments: argparse.Namespace) -> int:
                 since=arguments.since,
                 until=arguments.until,
                 base_url=arguments.base_url,
-                progress=show,
+                progress=streams.tell,
             )
     except ValueError as error:
         raise ConfigError(str(error)) from error

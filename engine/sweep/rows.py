@@ -14,7 +14,7 @@ from pydantic import Field, field_validator, model_validator
 
 from backtest import naming, strategies
 from backtest.episode import Strategy
-from backtest.market import Market
+from backtest.market import YEAR_SECONDS, Market
 from backtest.metrics import own as own_metrics
 from backtest.metrics.measures import MEASURES, Measure
 from backtest.naming import Parameters
@@ -26,7 +26,6 @@ from evaluators.records import Record
 from transforms import pipeline, registry
 from transforms.record import Transform, Transformed
 
-YEAR_SECONDS = 365.0 * 86_400.0
 KEYS = ("transform", "severity", "window", "seed", "strategy")
 """Columns of the results that name a cell; the others are measures."""
 Texts: TypeAlias = Mapping[str, str]

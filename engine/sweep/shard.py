@@ -12,14 +12,14 @@ import numpy as np
 
 import native
 from backtest import batch, loops, rules, simulators
-from backtest.market import Market, problems
+from backtest.market import YEAR_SECONDS, Market, problems
 from backtest.metrics import Summary
 from backtest.metrics.measures import MEASURES
 from backtest.naming import Parameters
 from engine import devices
 from engine.errors import ConfigError
 from engine.sweep.config import SweepConfig
-from engine.sweep.rows import KEYS, YEAR_SECONDS, Row, metric_of, strategy_of, transforms_of
+from engine.sweep.rows import KEYS, Row, metric_of, strategy_of, transforms_of
 from native.spread import spread
 from transforms import pipeline
 from transforms.baseline import baseline

@@ -115,8 +115,7 @@ class Casebook(Dataset):
 
 
 def _difficulties(options: Options) -> tuple[Difficulty, ...]:
-    wanted = chosen("difficulties", options.difficulties, DIFFICULTIES)
-    return tuple(level for level in DIFFICULTIES if level in wanted)
+    return chosen("difficulties", options.difficulties, DIFFICULTIES)
 
 
 DATASET = Casebook()

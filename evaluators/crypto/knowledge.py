@@ -31,13 +31,12 @@ import numpy.typing as npt
 from backtest.market import Market
 from backtest.rules import Rules
 from backtest.simulators import MENU, Channels, Traits, public
+from backtest.simulators.draws import MEAN_SIZE
 from evaluators.crypto.hindsight import Array, trade_costs, usual_move
 from evaluators.crypto.play import Measured
 from evaluators.crypto.skill import Skill, by_window, judge
 from evaluators.crypto.windows import Episodes, of
 
-MEAN_SIZE = (2.0 / np.pi) ** 0.5
-"""Of a standard normal number."""
 BAR_SECONDS = 3600.0
 LEAST_DEVIATION = 0.5
 """Of the usual one, by which a bar is divided at least."""

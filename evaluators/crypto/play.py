@@ -14,6 +14,9 @@ from backtest.episode import step
 from backtest.market import Market
 from backtest.rules import Rules
 
+START_EQUITY = 10_000.0
+"""Of every account."""
+
 
 class Measured(NamedTuple):
     """What one bar did to an account, as fractions of its equity before it. Fields ``[...]``.

@@ -20,7 +20,8 @@ from evaluators.crypto import knowledge
 from evaluators.crypto.equivalent import LEAST_BELIEF
 from evaluators.crypto.hindsight import Array, Available, available
 from evaluators.crypto.knowledge import banded
-from evaluators.crypto.session import START_EQUITY, InteractiveSession
+from evaluators.crypto.play import START_EQUITY
+from evaluators.crypto.session import InteractiveSession
 from evaluators.crypto.verdict import Conditional
 
 Policy: TypeAlias = Callable[[InteractiveSession, dict[str, Json]], str]

@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from backtest import metrics
 from backtest.account import Account, Ledger
+from backtest.market import YEAR_SECONDS
 from evaluators.contract import Json, Score
 from evaluators.crypto.hindsight import Array
 from evaluators.crypto.play import Measured
 from evaluators.crypto.published import as_published, paper_product
 from evaluators.crypto.skill import Skill
 
-YEAR_SECONDS = 365.0 * 86_400.0
 CURVE_POINTS = 60
 PASS_POINTS = 50.0
 

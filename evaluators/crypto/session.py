@@ -30,12 +30,11 @@ from evaluators.crypto.messages import (
     request,
     state,
 )
-from evaluators.crypto.play import Measured, Played, joined, play
+from evaluators.crypto.play import START_EQUITY, Measured, Played, joined, play
 from evaluators.crypto.report import scored, trouble
 from evaluators.crypto.verdict import Verdict, verdict
 from evaluators.crypto.windows import Episodes, of
 
-START_EQUITY = 10_000.0
 DRIFT = 0.02
 HISTORY_FILE = "history.json"
 """What the sandbox calls the bars before the first decision."""

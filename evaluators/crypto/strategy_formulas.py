@@ -7,7 +7,6 @@ NaN until it has seen enough bars. A few small ones say every structure of ``bac
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -16,14 +15,13 @@ from typing import Any, NamedTuple, TypeAlias
 import jax
 import jax.numpy as jnp
 
+from backtest.simulators.draws import PER_SIZE
 from native.windows import greatest_of, least_of, push, ring
 
 Memory: TypeAlias = Any
 HOURS = 24
 MOST_SIZES = 4.0
 """Usual sizes that a single return counts for at most in what is usual."""
-PER_SIZE = math.sqrt(math.pi / 2.0)
-"""Standard deviation over mean size of a normal number."""
 
 
 class Formula(NamedTuple):

@@ -13,11 +13,10 @@ from backtest import indicators
 from backtest.account import CLOSE, HOLD, TARGET, Account, Action
 from backtest.episode import Memory, Strategy
 from backtest.indicators import Indicator
-from backtest.market import Market
+from backtest.market import YEAR_SECONDS, Market
 from backtest.simulators.channels import Channels
 from backtest.simulators.public import DAY, HOUR
 from evaluators.crypto.columns import BASIS, UNITS
-from evaluators.crypto.report import YEAR_SECONDS
 from evaluators.crypto.strategy_formulas import FORMULAS, Formula
 from evaluators.crypto.strategy_rules import INDICATORS, PRICES, Condition, Operand, StrategySpec
 

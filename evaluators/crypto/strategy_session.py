@@ -13,15 +13,15 @@ import numpy as np
 from jax import lax
 
 from backtest.account import HOLD, Action, open_account
-from backtest.market import Market
+from backtest.market import YEAR_SECONDS, Market
 from backtest.rules import DEFAULT_RULES, Rules
 from backtest.simulators import Traits
 from evaluators.answers.typed_json import Refusal, parse_json_object
 from evaluators.contract import Json, Score, Session, Task, question_message
 from evaluators.crypto.equivalent import EquivalentIC
 from evaluators.crypto.knowledge import Traded, Truth, credited
-from evaluators.crypto.play import Measured, Played, measured_step
-from evaluators.crypto.report import PASS_POINTS, YEAR_SECONDS, scored, tenths
+from evaluators.crypto.play import START_EQUITY, Measured, Played, measured_step
+from evaluators.crypto.report import PASS_POINTS, scored, tenths
 from evaluators.crypto.skill import error_of_mean
 from evaluators.crypto.strategy_program import Rule, Seen, rule
 from evaluators.crypto.strategy_rules import BadStrategy, StrategySpec, read_strategy
@@ -29,7 +29,6 @@ from evaluators.crypto.venue_strategy import strategy
 from evaluators.crypto.verdict import Verdict, verdict
 from evaluators.crypto.windows import Episodes, of
 
-START_EQUITY = 10_000.0
 COLUMNS = ("transform", "severity", "skill", "se", "reachable", "total_return", "sharpe", "max_drawdown", "trades")
 """What the robustness table holds of each condition."""
 

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from backtest.simulators import MENU, Traits
 from backtest.simulators.channels import LEADER_VOLATILITY, PREMIUM_NOISE, PREMIUM_PERSISTENCE
+from backtest.simulators.draws import PER_SIZE
 from backtest.simulators.knowable import LEAST_COEFFICIENT, MOST_COEFFICIENT
 from backtest.simulators.structures import STRUCTURES
 from backtest.simulators.structures.broken_level import FAR, STALE
@@ -22,7 +23,6 @@ from backtest.simulators.structures.product import PAIRS
 from backtest.simulators.structures.two_lags import APART
 from evaluators.contract import Json
 from evaluators.crypto.columns import UNITS
-from evaluators.crypto.strategy_formulas import PER_SIZE
 
 Document: TypeAlias = dict[str, Json]
 Writer: TypeAlias = Callable[[int, float], dict[str, Document]]

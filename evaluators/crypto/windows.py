@@ -124,20 +124,6 @@ class Episodes(NamedTuple):
     known: Known | None = None
 
 
-@partial(jax.jit, static_argnames=("bars",))
-def _simulated(keys: jax.Array, bars: int) -> Market:
-    markets: Market = jax.vmap(lambda key: simulators.simulate(key, bars=bars, parameters=simulators.FAIR_PARAMETERS))(
-        keys
-    )
-    return markets
-
-
-def simulated(key: jax.Array, *, windows: int, bars: int, name: str) -> Windows:
-    """Return windows of simulated markets that are fair games, hourly, ``bars`` with those shown first."""
-    market = to_numpy(_simulated(jax.random.split(key, windows), WARMUP_BARS + bars))
-    return Windows(market, labels(name, windows), ("simulated",) * windows)
-
-
 @partial(jax.jit, static_argnames=("markets",))
 def drawn_traits(key: jax.Array, markets: int) -> simulators.Traits:
     """Return what so many markets are drawn with, compiled."""

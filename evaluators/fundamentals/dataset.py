@@ -157,8 +157,7 @@ def _templates(options: Options) -> tuple[str, ...]:
 
 
 def _difficulties(options: Options) -> tuple[Difficulty, ...]:
-    wanted = chosen("difficulties", options.difficulties, DIFFICULTIES)
-    return tuple(level for level in DIFFICULTIES if level in wanted)
+    return chosen("difficulties", options.difficulties, DIFFICULTIES)
 
 
 DATASET = Fundamentals()

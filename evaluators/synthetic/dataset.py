@@ -83,8 +83,7 @@ class Synthetic(Dataset):
             )
         if variant == "drawn":
             templates = select(task_types, BANK)
-            wanted = chosen("difficulties", given.difficulties, DIFFICULTIES)
-            levels = tuple(level for level in DIFFICULTIES if level in wanted)
+            levels = chosen("difficulties", given.difficulties, DIFFICULTIES)
             held_back = given.wordings == "held_back"
             return [_drawn_case(templates, levels, seed, index, held_back=held_back) for index in range(count)]
         templates = select(task_types, PUBLISHED if variant == "as_published" else BANK)

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, date, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -132,7 +133,7 @@ class Yahoo:
         rows = []
         for measure, year_ago in (("eps", "yearAgoEps"), ("revenue", "yearAgoRevenue")):
             name = "earnings_estimate" if measure == "eps" else "revenue_estimate"
-            frame = self._asked("estimates", lambda ticker, name=name: getattr(ticker, name))  # type: ignore[misc]
+            frame = self._asked("estimates", attrgetter(name))
             for period, row in zip(*_rows(frame), strict=True):
                 numbers = [_number(row.get(column)) for column in ("avg", "low", "high", year_ago)]
                 analysts = _number(row.get("numberOfAnalysts"))

@@ -6,12 +6,12 @@ import time
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from lake.patient import BUSY
 from lake.point_in_time import ProviderUnavailable
 
 ATTEMPTS = 4
 BACK_OFF_S = 2.0
 TIMEOUT_S = 30.0
-BUSY = (429, 500, 502, 503, 504)
 PREPARING = ("/v1/test/getcrumb", "/consent", "/copyConsent", "/v2/collectConsent")
 """Paths that yfinance asks for its cookie; it copes with whatever they answer, and so with the bare ``/``."""
 

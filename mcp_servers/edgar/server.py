@@ -17,9 +17,8 @@ from lake.point_in_time import UnknownKey
 from lake.records import Facts, FilingIndex
 from lake.sample import Lake
 from mcp_servers import caller, toolset
-from mcp_servers.edgar.documents import DocumentTools, texts_of
+from mcp_servers.edgar.documents import DocumentTools, Ticker, texts_of
 
-Ticker = Annotated[str, Field(description="Ticker symbol, for example AAPL")]
 FiscalPeriod = Literal["FY", "Q1", "Q2", "Q3", "Q4", "6M", "9M"]
 PeriodField = Annotated[
     FiscalPeriod,

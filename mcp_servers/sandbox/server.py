@@ -149,7 +149,7 @@ def build_server(*, pool: Pool | None = None, handouts: Handouts | None = None) 
         grant = call.grant
         known = (told.of(grant) or {}).get("files", {}) | (files or {})
         try:
-            kept = None if session is None else sessions.of((grant.run_id, grant.task_id), session)
+            kept = None if session is None else sessions.of(grant.owner, session)
             async with turns.turn(), nullcontext() if kept is None else kept.turn:
                 dropped, state = kept is not None and kept.dropped, None if kept is None else kept.state or b""
                 outcome = await anyio.to_thread.run_sync(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TypeAlias
 
 import anyio
 
+from mcp_servers.access import Owner
 from mcp_servers.sandbox import limits
-
-Owner: TypeAlias = tuple[str, str]
 
 
 class TooManySessions(ValueError):

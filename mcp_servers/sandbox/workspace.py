@@ -62,11 +62,15 @@ def install(files: dict[str, bytes]) -> None:
     def knowing(ask: Callable[[Any], bool]) -> Callable[[Any], bool]:
         return lambda path: (isinstance(path, (str, os.PathLike)) and os.fspath(path) in files) or ask(path)
 
-    list_kernel = os.listdir
+    def listing(ask: Callable[[Any], list[Any]]) -> Callable[..., list[Any]]:
+        def listed(path: Any = ".") -> list[Any]:
+            return sorted(files) if path in (".", "") else ask(path)
+
+        return listed
+
     builtins.open = io.open = opened
     # numpy took its own hold of io.open when it was loaded
     if (datasource := sys.modules.get("numpy.lib._datasource")) is not None:
         vars(datasource)["_file_openers"]._file_openers[None] = opened
-    for name in ("exists", "isfile"):
-        setattr(os.path, name, knowing(getattr(os.path, name)))
-    os.listdir = lambda path=".": sorted(files) if path in (".", "") else list_kernel(path)  # type: ignore[assignment]
+    for module, name, wrapped in ((os.path, "exists", knowing), (os.path, "isfile", knowing), (os, "listdir", listing)):
+        setattr(module, name, wrapped(getattr(module, name)))

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from lake.sample import Lake
 from mcp_servers import caller
-from mcp_servers.access import Grant
+from mcp_servers.access import Grant, Owner
 from mcp_servers.journal import Journal
 from mcp_servers.trading import attribution, fills, lifecycle, margin
 from mcp_servers.trading.account import Account, MarginRule
@@ -21,7 +21,6 @@ from mcp_servers.trading.money import dollars, money, quantity_of
 from mcp_servers.trading.orders import Order, exits
 from mcp_servers.trading.prices import Day
 
-Owner: TypeAlias = tuple[str, str]
 Command: TypeAlias = dict[str, Any]
 DEFAULT_LEAD = timedelta(days=90)
 MAX_ORDERS = 2000
@@ -51,8 +50,7 @@ class Desk:
             self._past.setdefault((entry["run_id"], entry["task_id"]), []).append(entry["command"])
 
     def _owner(self) -> Owner:
-        grant = caller.current().grant
-        return grant.run_id, grant.task_id
+        return caller.current().grant.owner
 
     def account(self) -> Account:
         """Return the caller's account; ``ValueError`` when none is open."""

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tomllib
@@ -23,6 +22,7 @@ import pytest
 from engine import config
 from engine.agent import builtin as builtin_agents
 from engine.agent.client import A2AAgent, AgentFailure, connect
+from tests.free_port import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PURPLE = {"purple_agent": "http://127.0.0.1:9110"}
@@ -219,9 +219,7 @@ def test_the_scenario_file_is_a_request_that_is_understood(request_module: Any) 
 
 @asynccontextmanager
 async def green(folder: Path, *arguments: str, token: str = "") -> AsyncIterator[A2AAgent]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = builtin_agents.command("green", host="127.0.0.1", port=port, arguments=("--a-flag", "x", *arguments))
     (folder / "tmp").mkdir(exist_ok=True)
     environment = dict(os.environ) | {"TRADERBENCH_GREEN_TOKEN": token, "TMPDIR": str(folder / "tmp")}

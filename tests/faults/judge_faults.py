@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import socket
 from pathlib import Path
 from typing import Any
 
 from tests.engine.run.attacked_run import Purple
 from tests.faults.row import Fault
 from tests.faults.scene import Scene
+from tests.free_port import free_port
 
 QUESTIONS = (
     ("Why did the revenue of the bank grow?", "Because more loans were made in Europe."),
@@ -30,9 +30,7 @@ def _write(path: Path, questions: tuple[tuple[str, str], ...]) -> None:
 
 def _nobody() -> str:
     """Return an address where nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{probe.getsockname()[1]}/v1"
+    return f"http://127.0.0.1:{free_port()}/v1"
 
 
 def _play(scene: Scene, agent: str) -> tuple[int, dict[str, Any]]:

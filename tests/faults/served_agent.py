@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.faults import descendants
 from tests.faults.run_command import ROOT, environment
+from tests.free_port import free_port
 
 AGENT_START_S = 60.0
 
@@ -20,9 +21,7 @@ AGENT_START_S = 60.0
 @contextmanager
 def served_agent() -> Iterator[int]:
     """Serve the quant for as long as the body runs; yield its port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = free_port()
     with tempfile.TemporaryDirectory(prefix="tf-agent-") as folder, (Path(folder) / "log").open("wb") as log:
         command = [sys.executable, "-m", "engine.cli", "agent", "quant", "--port", str(port)]
         agent = subprocess.Popen(command, cwd=ROOT, env=environment(Path(folder)), stdout=log, stderr=log)

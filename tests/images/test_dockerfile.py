@@ -6,7 +6,6 @@ import ast
 import fnmatch
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ import pytest
 
 from engine.cli import build_parser
 from mcp_servers.catalog import SERVERS
+from tests.free_port import free_port
 from tests.images.dockerfile import ROOT, copied, exposed, last, of_image, stages
 
 SERVICES = ("green", "tools", "quant", "llm")
@@ -108,12 +108,6 @@ def test_the_packages_of_the_agents_image_are_those_that_the_agents_import(targe
                 imported.add(node.module.split(".")[0])
     foreign = {name for name in imported if name not in sys.stdlib_module_names and name not in own}
     assert {PROVIDED_BY.get(name, name) for name in foreign} <= installed
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.mark.parametrize("target", ["green", "quant"])

@@ -111,6 +111,9 @@ def test_files_that_are_handed_in_are_read_like_files_and_written_ones_stay(note
     assert sorted(answer["session"]["files"]) == ["grid.txt", "log.txt", "out.csv", "prices.csv"]
     again = notebook("open('log.txt', 'a').write('two')\n[open('log.txt').read(), len(pd.read_csv('out.csv'))]")
     assert result(again) == ["one two", 2]
+    named = notebook("import os\n[os.listdir(), os.listdir('.'), os.path.isfile('out.csv')]")
+    there = ["grid.txt", "log.txt", "out.csv", "prices.csv"]
+    assert result(named) == [there, there, True]
     assert "plain names" in notebook("1", files={"../x": ""})
     assert result(notebook("open('prices.csv').read()", session=None, files={"prices.csv": "z"})) == "z"
 

@@ -12,10 +12,17 @@ from decimal import Decimal
 import pytest
 from hypothesis import HealthCheck, event, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from mcp_servers.trading import attribution, fills, lifecycle
-from mcp_servers.trading.account import Account
+from mcp_servers.trading.account import Account, MarginRule
 from mcp_servers.trading.day import pass_day
 from mcp_servers.trading.desk import order_of
 from mcp_servers.trading.instrument import Instrument
@@ -34,9 +41,9 @@ class Books(RuleBasedStateMachine):
     """Orders, days, splits, dividends, funding, exercises and expiries in any order."""
 
     @initialize(margin=st.sampled_from(["regulation_t", "portfolio"]), cash=st.sampled_from([1e3, 1e5, 1e7]))
-    def open(self, margin: str, cash: float) -> None:
+    def open(self, margin: MarginRule, cash: float) -> None:
         deposit = money(cash)
-        self.account = Account(deposit, deposit, FIRST, FIRST, margin_rule=margin)  # type: ignore[arg-type]
+        self.account = Account(deposit, deposit, FIRST, FIRST, margin_rule=margin)
         self.spot = {SHARES: 100.0, COIN: 50.0, PERPETUAL: 50.0}
         self.orders = 0
 
@@ -121,7 +128,8 @@ class Books(RuleBasedStateMachine):
         splits = {SHARES: ratio}
         quotes = {}
         for name, instrument in self._options(ratio).items():
-            years = max((instrument.expiration - today).days, 0) / 365  # type: ignore[operator]
+            assert instrument.expiration is not None
+            years = max((instrument.expiration - today).days, 0) / 365
             mid = instrument.exercise_value(close) + time_value * (years > 0.0)
             valued = Valued(close, 0.3, 0.02, years, half_spread, american)
             bid = max(mid - half_spread, 0.0) or None
@@ -156,8 +164,10 @@ class Books(RuleBasedStateMachine):
     def exercise(self, number: int) -> None:
         for position in self._exercisable()[:1]:
             contracts = min(position.quantity, Decimal(number))
-            spot = position.valued.spot  # type: ignore[union-attr]
-            lifecycle.exercise(self.account, position, contracts, spot, Day(self.account.clock, {}), "exercised")
+            assert position.valued is not None
+            lifecycle.exercise(
+                self.account, position, contracts, position.valued.spot, Day(self.account.clock, {}), "exercised"
+            )
             attribution.attribute(self.account, ())
 
     @invariant()
@@ -213,11 +223,11 @@ def _played(examples: int) -> settings:
     )
 
 
-class TestBooks(Books.TestCase):  # type: ignore[name-defined]
-    settings = _played(50)
+def test_the_books_agree_whatever_happens() -> None:
+    run_state_machine_as_test(Books, settings=_played(50))
 
 
 @pytest.mark.campaign
 @pytest.mark.timeout(600)
-class TestManyBooks(Books.TestCase):  # type: ignore[name-defined]
-    settings = _played(600)
+def test_the_books_agree_in_many_histories() -> None:
+    run_state_machine_as_test(Books, settings=_played(600))

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from jax import export
 
 import native
-import pricing  # noqa: F401  float64
 from native import fold
 
 pytestmark = pytest.mark.skipif(native.status() != "native", reason=f"no loops here: {native.status()}")

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from jax import export, lax
 
 import native
-import pricing  # noqa: F401  float64
 from native import library
 from native.emit import NotElementwise
 from native.kernel import _compiled

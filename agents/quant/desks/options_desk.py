@@ -20,6 +20,7 @@ from desks.position import (
     Leg,
     Underlying,
     at_expiry,
+    first_number,
     greeks,
     implied_volatility,
     quote,
@@ -45,8 +46,8 @@ class Desk:
         listed = self.context.get("options") or [self.context.get("option")]
         self.series = [read_leg(row) for row in listed if isinstance(row, dict)]
         self.chain = [read_leg(row) for row in self.context.get("chain", []) if isinstance(row, dict)]
-        sold = _first_number(self.context, "contracts_sold")
-        self.contracts = _first_number(self.context, "contracts", "contracts_held") or (-sold if sold else 1.0)
+        sold = first_number(self.context, "contracts_sold")
+        self.contracts = first_number(self.context, "contracts", "contracts_held") or (-sold if sold else 1.0)
         self.built: list[Leg] = []
         self._quote: dict[str, Any] = {}
 
@@ -109,10 +110,6 @@ class Desk:
 
 Figure: TypeAlias = Callable[[Desk, str], Awaitable[float | None]]
 """Works one figure out; gets its description."""
-
-
-def _first_number(data: dict[str, Any], *keys: str) -> float | None:
-    return next((float(data[key]) for key in keys if isinstance(data.get(key), int | float)), None)
 
 
 def _percent_in(description: str) -> float | None:

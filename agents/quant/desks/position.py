@@ -73,19 +73,20 @@ def read_underlying(context: dict[str, Any]) -> Underlying | None:
     )
 
 
+def first_number(data: dict[str, Any], *keys: str) -> float | None:
+    """Return the first number under any of these keys."""
+    return next((float(data[key]) for key in keys if isinstance(data.get(key), int | float)), None)
+
+
 def read_leg(data: dict[str, Any], *, quantity: float = 0.0) -> Leg:
     """Return the option or stock that a question lists."""
-
-    def number(*keys: str) -> float | None:
-        return next((float(data[key]) for key in keys if isinstance(data.get(key), int | float)), None)
-
     return Leg(
         kind=str(data.get("option_type", data.get("type", "call"))),
-        quantity=number("quantity", "contracts", "shares") or quantity,
-        strike=number("strike"),
-        days_to_expiry=number("days_to_expiry", "days"),
-        price=number("price", "quote", "premium"),
-        volatility=number("volatility"),
+        quantity=first_number(data, "quantity", "contracts", "shares") or quantity,
+        strike=first_number(data, "strike"),
+        days_to_expiry=first_number(data, "days_to_expiry", "days"),
+        price=first_number(data, "price", "quote", "premium"),
+        volatility=first_number(data, "volatility"),
     )
 
 

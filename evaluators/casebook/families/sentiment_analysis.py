@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from evaluators import names
 from evaluators.casebook import statements
@@ -50,6 +51,7 @@ def weighted_tone(rng: random.Random, difficulty: Difficulty) -> Drawn:
     company = names.company(rng)
     divisions = rng.sample(DIVISIONS, count)
     shares = _shares(rng, count)
+    weights: Sequence[float] = shares
     said = [statements.draw(rng, difficulty, name) for name in divisions]
     scored = list(zip(shares, said, strict=True))
     tone = sum(share * each.score for share, each in scored) / 10
@@ -65,7 +67,7 @@ def weighted_tone(rng: random.Random, difficulty: Difficulty) -> Drawn:
         amounts = [round(sales * share / 1000, 1) for share in shares]
         tone = sum(amount * each.score for amount, each in zip(amounts, said, strict=True)) / sum(amounts) * 100
         good = 100 * sum(a for a, each in zip(amounts, said, strict=True) if each.score > 0) / sum(amounts)
-        shares = [1000 * amount / sum(amounts) for amount in amounts]  # type: ignore[misc]
+        weights = [1000 * amount / sum(amounts) for amount in amounts]
         mixed = [
             f"${a * 1000:,.0f} thousand" if difficulty == "expert" and n % 2 else f"${a:,.1f} million"
             for n, a in enumerate(amounts)
@@ -87,7 +89,7 @@ def weighted_tone(rng: random.Random, difficulty: Difficulty) -> Drawn:
                 0.1,
             ),
         ),
-        inputs={"shares": shares, "scores": [each.score for each in said]},
+        inputs={"shares": list(weights), "scores": [each.score for each in said]},
     )
 
 

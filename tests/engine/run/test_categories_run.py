@@ -6,20 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import ExecutionConfig
-from engine.run import services
 from evaluators.categories import CATEGORIES
 from tests.engine.command_line import here
 
 CONFIG = Path(__file__).parents[3] / "configs" / "categories.yaml"
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def servers():
-    with services.tool_servers(ExecutionConfig(backend="serial", ports="auto")) as up:
-        yield up
 
 
 @pytest.mark.parametrize(

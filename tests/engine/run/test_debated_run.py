@@ -13,7 +13,6 @@ import httpx
 import pytest
 
 from engine.agent.client import AgentFailure, Reply, Usage
-from engine.config import ExecutionConfig
 from engine.run import execute, services
 from engine.run.batch import Interrupted, resume_run
 from engine.run.tool_access import ToolAccess
@@ -37,12 +36,6 @@ execution: {{backend: {backend}, ports: auto, concurrency: 2}}
 """
 QUANTITIES = "financial_quantitative_computation"
 NAMES = ("role", "alpha", "alpha_paper", "lookahead_penalty", "debate")
-
-
-@pytest.fixture(scope="module")
-def servers():
-    with services.tool_servers(ExecutionConfig(backend="serial", ports="auto")) as up:
-        yield up
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import ExecutionConfig
-from engine.run import services
 from engine.storage.store import Store
 from evaluators.contract import SECTIONS
 from tests.engine.command_line import TRADERBENCH, here, program
@@ -38,13 +36,6 @@ def config(tmp_path_factory):
     path = tmp_path_factory.mktemp("config") / "small.yaml"
     path.write_text(CONFIG)
     return path
-
-
-@pytest.fixture(scope="module")
-def servers():
-    """Yield six tool servers for the runs that need not start their own: that costs more than most runs."""
-    with services.tool_servers(ExecutionConfig(backend="serial", ports="auto")) as up:
-        yield up
 
 
 @pytest.fixture(scope="module")

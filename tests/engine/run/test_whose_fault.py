@@ -6,7 +6,6 @@ import json
 import signal
 import socket
 import threading
-from collections.abc import Iterator
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -16,8 +15,6 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from engine.config import ExecutionConfig
-from engine.run import services
 from engine.run.rescore import rescore
 from engine.run.tool_access import ToolAccess
 from engine.storage.store import Store
@@ -34,13 +31,6 @@ CRYPTO = [{"type": "crypto", "limit": 2, "windows": 2, "bars": 24, "transforms":
 
 def scores(result: dict[str, Any]) -> list[tuple[str, str, float]]:
     return [(task["id"], task["state"], task["value"]) for task in result["tasks"]]
-
-
-@pytest.fixture(scope="module")
-def servers() -> Iterator[Servers]:
-    """Yield six tool servers for the runs that leave them alone."""
-    with services.tool_servers(ExecutionConfig(backend="serial", ports="auto")) as up:
-        yield up
 
 
 @pytest.fixture(scope="module")

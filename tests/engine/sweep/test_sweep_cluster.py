@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from engine.cli import cluster as sweep_job
 from engine.cli.cluster import submit
 from engine.sweep.run import run_sweep
 from engine.sweep.store import read_results, shard_files
+from tests.free_port import free_port
 
 ROOT = Path(__file__).resolve().parents[3]
 SETTINGS = {
@@ -45,12 +45,6 @@ from backtest.strategies import moving_average_cross
 def make(fast):
     return moving_average_cross(fast, 26)
 """
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def submit_and_lose_a_node(config: Path, out: Path) -> int:

@@ -35,6 +35,13 @@ def millions(size: str, unit: str) -> float:
     return float(size.replace(",", "")) / (1 if unit == "million" else 1000)
 
 
+def first(pattern: str, text: str) -> re.Match[str]:
+    """Return where a text first says ``pattern``, which it does."""
+    match = re.search(pattern, text)
+    assert match is not None, (pattern, text)
+    return match
+
+
 def lines(text: str) -> dict[int, str]:
     return {int(number): line for number, line in re.findall(r"(?m)^(\d+)\. (.+)$", text)}
 
@@ -42,7 +49,7 @@ def lines(text: str) -> dict[int, str]:
 def order_from_text(text: str) -> list[int]:
     """Try every permutation: only one agrees with the amounts told."""
     told = lines(text)
-    start = millions(*re.search(rf"beginning it was {AMOUNT}", text).groups())  # type: ignore[union-attr]
+    start = millions(*first(rf"beginning it was {AMOUNT}", text).groups())
     rows = {}
     raising = "|".join(
         re.escape(part)
@@ -89,11 +96,10 @@ def test_statements_that_make_the_change_are_found_again_from_the_text() -> None
     tried = []
     for case in drawn(150, task_types=["anomaly_information_tracing"]):
         text = case.task.question
-        about = re.search(
+        about = first(
             rf"({'|'.join(ranks)}) of ([A-Z][\w ]+?) went from ([\d.]+) million in \d+ to ([\d.]+) million in (\d+)",
             text,
         )
-        assert about is not None
         measure_name, company, before, after, year = about.groups()
         change = float(after) - float(before)
         effects, meant = {}, set()
@@ -101,7 +107,7 @@ def test_statements_that_make_the_change_are_found_again_from_the_text() -> None
             ((told, found),) = [
                 (row, match) for pattern, row in patterns.items() if (match := re.fullmatch(pattern, line))
             ]
-            effects[number] = told.sign * millions(*re.search(AMOUNT, line).groups())  # type: ignore[union-attr]
+            effects[number] = told.sign * millions(*first(AMOUNT, line).groups())
             if (found["name"], found["year"]) == (company, year) and told.first <= ranks.index(measure_name):
                 meant.add(number)
         makes = [
@@ -144,7 +150,7 @@ def figures(text: str) -> dict[tuple[str, str, int], float]:
 
 def holds(sentence: str, data: dict[tuple[str, str, int], float]) -> bool:
     """Return whether the figures bear a sentence out."""
-    year = int(re.search(r"\b(20\d\d)\b", sentence)[1])  # type: ignore[index]
+    year = int(first(r"\b(20\d\d)\b", sentence)[1])
     companies = sorted({company for company, _, _ in data}, key=sentence.find)
     named = [company for company in companies if company in sentence]
     if match := re.match(r"(.+) of .+ (grew|shrank) by ([\d.]+)%", sentence):
@@ -289,7 +295,7 @@ def test_what_was_of_the_year_before_alone_is_no_statement_about_the_company_ask
     once = re.compile(r"wrote spoilt goods|granted rebates|a currency gain")
     seen = 0
     for case in drawn(200, task_types=["anomaly_information_tracing"]):
-        name, last = re.search(r"of ([A-Z][\w ]+?) went from .*? in (\d{4}) to", case.task.question).groups()
+        name, last = first(r"of ([A-Z][\w ]+?) went from .*? in (\d{4}) to", case.task.question).groups()
         told = [line for line in lines(case.task.question).values() if once.search(line)]
         seen += len(told)
         assert not [line for line in told if name in line and last in line], case.task.question

@@ -12,6 +12,7 @@ import statistics
 import string
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -222,9 +223,9 @@ def test_numbers_of_the_message_are_no_answers() -> None:
     scores = []
     for case in drawn(126, seed=9):
 
-        def copied(body: dict[str, object]) -> str:
+        def copied(body: dict[str, Any]) -> str:
             shown = [float(token.replace(",", "")) for token in re.findall(r"\d[\d,]*\.?\d*", str(body["question"]))]
-            return json.dumps({key: rng.choice(shown) for key in body["answer_schema"]["properties"]})  # type: ignore[index]
+            return json.dumps({key: rng.choice(shown) for key in body["answer_schema"]["properties"]})
 
         scores.append(converse(case, copied)[0].value)
     assert sum(scores) / len(scores) <= MOST_FOR_NOTHING
@@ -312,8 +313,8 @@ def test_a_stubborn_and_a_yielding_defender_earn_next_to_nothing() -> None:
             first = json.loads(case.open().oracle())
             (headline,) = first.values()
 
-            def stubborn(body: dict[str, object], headline: float = headline, word: str = word) -> str:
-                keys = body["answer_schema"]["properties"]  # type: ignore[index]
+            def stubborn(body: dict[str, Any], headline: float = headline, word: str = word) -> str:
+                keys = body["answer_schema"]["properties"]
                 return json.dumps({key: word if key == "objection" else headline for key in keys})
 
             score = converse(case, stubborn)[0]
@@ -328,7 +329,8 @@ def test_a_draw_whose_figure_stands_in_its_text_is_unsound() -> None:
     drawn_, turns = TEMPLATES["ledger"].case(random.Random(1), "easy", TEMPLATES["ledger"].wordings[0])
     assert is_sound(turns)
     (figure,) = drawn_.asked
-    told = turns[0]._replace(text=f"{turns[0].text} About {figure.gold:.2f}.")  # type: ignore[union-attr]
+    assert isinstance(figure, Figure)
+    told = turns[0]._replace(text=f"{turns[0].text} About {figure.gold:.2f}.")
     assert not is_sound((told, *turns[1:]))
 
 

@@ -28,7 +28,8 @@ from evaluators.crypto.policies import play as play_policy
 from evaluators.crypto.session import InteractiveSession
 from evaluators.crypto.settings import TransformChoice
 from evaluators.crypto.skill import best_moves, judge, moves, shares
-from evaluators.crypto.windows import WARMUP_BARS, Windows, episodes, mirror, of, paired, simulated, to_numpy
+from evaluators.crypto.windows import WARMUP_BARS, Windows, episodes, mirror, of, paired, to_numpy
+from tests.evaluators.crypto.fair_play import fair_windows
 
 TASKS, WINDOWS, BARS = 8_000, 16, 28
 SPREAD = 4.5
@@ -238,7 +239,7 @@ def test_a_drift_would_pay_for_knowing_the_mirror() -> None:
 def test_the_sign_of_the_funding_rate_names_no_mirror_and_earns_nothing(sign: float) -> None:
     for number, name in enumerate(("baseline", "noisy")):
         key = jax.random.key(40 + number)
-        found = simulated(key, windows=96, bars=BARS, name="test")
+        found = fair_windows(key, windows=96, bars=BARS)
         made = episodes(found, TransformChoice(name), key=key, seed=[number])
         session = InteractiveSession(made, families=found.family, decision_every=1, batch=None, info={})
         score = play_policy(session, by_funding(sign))

@@ -12,12 +12,12 @@ import pytest
 
 import transforms
 from backtest.simulators import MENU
-from evaluators.crypto import knowledge, policies
+from evaluators.crypto import policies
 from evaluators.crypto.dataset import DATASET
 from evaluators.crypto.equivalent import COEFFICIENTS, equivalent_ic, forecaster_worth
 from evaluators.crypto.knowledge import Truth, banded, credited, informed, traded, truth
-from evaluators.crypto.play import Measured, joined
-from evaluators.crypto.session import START_EQUITY, InteractiveSession
+from evaluators.crypto.play import START_EQUITY, Measured, joined
+from evaluators.crypto.session import InteractiveSession
 from evaluators.crypto.windows import knowable, to_numpy
 from tests.evaluators.crypto.knowable_play import AGENTS_OF_KNOWN_WORTH, learner, scores, values
 
@@ -240,7 +240,6 @@ def test_episodes_on_candles_have_no_truth() -> None:
     session = opened()
     with pytest.raises(ValueError, match="episodes must be on simulated markets in which something can be known"):
         truth(session.episodes._replace(known=None), rules=session.rules, equity=START_EQUITY)
-    assert knowledge.MEAN_SIZE == pytest.approx(0.7978845608)
 
 
 def test_messages_are_few_and_short_and_what_came_before_is_some_kilobytes_an_episode() -> None:

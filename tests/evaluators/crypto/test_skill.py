@@ -19,13 +19,14 @@ from hypothesis.extra import numpy as hnp
 from backtest.account import TARGET, Action, open_account
 from backtest.rules import DEFAULT_RULES, FREE
 from evaluators.crypto.hindsight import available, best_path, usual_move
-from evaluators.crypto.play import Played, play
+from evaluators.crypto.play import START_EQUITY, Played, play
 from evaluators.crypto.policies import play as play_policy
 from evaluators.crypto.published import as_published, paper_product
-from evaluators.crypto.session import START_EQUITY, InteractiveSession
+from evaluators.crypto.session import InteractiveSession
 from evaluators.crypto.settings import TransformChoice
 from evaluators.crypto.skill import best_moves, error_of_mean, judge, moves, scales, shares
-from evaluators.crypto.windows import WARMUP_BARS, episodes, of, simulated
+from evaluators.crypto.windows import WARMUP_BARS, episodes, of
+from tests.evaluators.crypto.fair_play import fair_windows
 
 BARS = 28
 
@@ -33,7 +34,7 @@ BARS = 28
 @pytest.fixture(scope="module")
 def session_maker() -> Callable[[], InteractiveSession]:
     key = jax.random.key(1)
-    found = simulated(key, windows=96, bars=BARS, name="test")
+    found = fair_windows(key, windows=96, bars=BARS)
     made = episodes(found, TransformChoice("baseline"), key=key, seed=[1])
     return lambda: InteractiveSession(made, families=found.family, decision_every=1, batch=None, info={})
 
@@ -137,7 +138,7 @@ def never_looking(rng: np.random.Generator, policies: int) -> np.ndarray:
 def test_thousands_of_policies_that_never_look_have_a_mean_of_zero() -> None:
     """Random and constant exposures, played on the same windows, their mirrors and the same rules."""
     key = jax.random.key(2)
-    found = simulated(key, windows=24, bars=BARS, name="test")
+    found = fair_windows(key, windows=24, bars=BARS)
     made = episodes(found, TransformChoice("baseline"), key=key, seed=[2])
     traded = of(np.asarray(field)[:, WARMUP_BARS:] for field in made.traded)
     count, policies = 48, 100
@@ -190,7 +191,7 @@ def test_hindsight_is_the_best_of_all_paths() -> None:
 
 
 def test_timing_of_a_held_position_is_its_log_return_and_costs_and_funding_stand_apart() -> None:
-    found = simulated(jax.random.key(3), windows=2, bars=BARS, name="test")
+    found = fair_windows(jax.random.key(3), windows=2, bars=BARS)
     market = of(jnp.asarray(np.asarray(field)[:, WARMUP_BARS:].T) for field in found.market)
     start = Played(open_account(shape=(2,)), market.open[0], jnp.zeros(2))
     unset = jnp.full(2, jnp.nan)
@@ -225,7 +226,7 @@ def test_the_units_of_a_window_know_nothing_of_its_future() -> None:
         assert scales(each)[2] == pytest.approx(100.0 / np.delete(best, 2).mean(), rel=1e-12)
     assert (np.delete(scales(changed), 2) < np.delete(scales(best), 2)).all()
     assert 100.0 <= (scales(best) * best).mean() < 130.0
-    found = simulated(jax.random.key(4), windows=6, bars=BARS, name="test").market
+    found = fair_windows(jax.random.key(4), windows=6, bars=BARS).market
     other = found._replace(close=np.concatenate([found.close[:, :WARMUP_BARS], rng.uniform(1, 9, (6, BARS))], axis=1))
     first, second = (usual_move(of(np.asarray(f)[:, :WARMUP_BARS] for f in m)) for m in (found, other))
     np.testing.assert_array_equal(first, second)

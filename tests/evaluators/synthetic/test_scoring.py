@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evaluators.synthetic.bank import BANK
 from evaluators.synthetic.dataset import DATASET
 from evaluators.synthetic.template import numbers_in
+from tests.evaluators.synthetic.played import problem_of, score
 
 KEYWORDS = (
     "Methodology: discounted cash flow, net present value, arbitrage-free replication, put-call parity, duration "
@@ -23,17 +24,6 @@ GENERIC = "0 1 2 3 4 5 8 10 12 15 20 25 30 40 50 60 75 80 90 100 0.05 0.1 0.2 0.
 
 def cases(count=66, seed=11, **options):
     return DATASET.draw(seed=seed, count=count, options=options)
-
-
-def problem_of(case):
-    return case.open().judge.args[0]
-
-
-def score(case, text):
-    session = case.open()
-    session.opening()
-    assert session.reply(text) is None
-    return session.score()
 
 
 def by_name(name, variant="canonical"):

@@ -14,6 +14,7 @@ import pytest
 from evaluators.synthetic import expression
 from evaluators.synthetic.bank import BANK
 from evaluators.synthetic.dataset import DATASET
+from tests.evaluators.synthetic.played import problem_of, score
 
 SEEDS = 200
 A_SEED = 44
@@ -21,17 +22,6 @@ A_SEED = 44
 MOST = 5.0
 TEMPLATES = {template.name: template for template in BANK}
 NUMBER = re.compile(r"-?\$?\d[\d,]*(?:\.\d+)?(?: (?:million|billion)|%)?")
-
-
-def problem_of(case):
-    return case.open().judge.args[0]
-
-
-def score(case, text):
-    session = case.open()
-    session.opening()
-    session.reply(text)
-    return session.score().value
 
 
 def value_of(token):
@@ -202,7 +192,7 @@ def test_a_table_of_public_seeds_earns_at_most_five_points_on_new_ones(table, wo
     ]
     by_level = collections.defaultdict(list)
     for case in cases:
-        by_level[case.task.difficulty].append(score(case, table(case.task)))
+        by_level[case.task.difficulty].append(score(case, table(case.task)).value)
     means = {level: round(sum(rows) / len(rows), 2) for level, rows in by_level.items()}
     print(table.__name__, wordings, means)
     assert sum(map(sum, by_level.values())) / len(cases) <= MOST, means
@@ -218,7 +208,7 @@ def test_the_tables_do_read_what_stands_as_they_expect():
         for case in DATASET.draw(seed=seed, count=A_SEED, options={})
         if case.task.task_id == task.task_id
     )
-    assert score(case, skeleton_table(task)) == 100.0
+    assert score(case, skeleton_table(task)).value == 100.0
     assert expression.resolve(problem.template.formulas, problem.template.answer.name, problem.values)
 
 

@@ -49,7 +49,7 @@ def test_the_last_snapshot_known_is_served_with_the_price_of_the_underlying(own:
 def test_nothing_is_known_the_day_before_and_what_expired_is_gone_the_day_after(own: LakeSettings) -> None:
     lake = providers.open_lake(own)
     assert not snapshot.is_quoted(lake, "ACME", as_of=date(2024, 3, 3))
-    with pytest.raises(UnknownKey, match="nothing of 'ACME' was known on 2024-03-03"):
+    with pytest.raises(UnknownKey, match="no data on 'ACME' was known on 2024-03-03; known then: nothing"):
         of(lake, date(2024, 3, 3))
     assert of(lake, date(2024, 3, 6)).expirations == (date(2024, 4, 19),)
     with pytest.raises(ValueError, match=r"ACME were last quoted on 2024-03-05, more than 7 days before 2024-03-13"):

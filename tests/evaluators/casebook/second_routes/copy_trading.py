@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from tests.evaluators.casebook.second_routes.told import Answers
+from tests.evaluators.casebook.second_routes.told import Answers, found
 
 
 def follow_or_fade(i: Mapping[str, Any], level: str, texts: list[str]) -> Answers:
@@ -62,7 +61,7 @@ def luck_or_skill(i: Mapping[str, Any], level: str, texts: list[str]) -> Answers
     chance = 0.5 if level == "easy" else i["loss"] / (i["win"] + i["loss"])
     tail = stats.binom.sf(i["wins"] - 1, i["bets"], chance)
     best = stats.binom.sf(0, i["pool"], tail)
-    bar = float(re.search(r"does as well is below ([0-9]+)%", texts[0])[1])  # type: ignore[index]
+    bar = float(found(r"does as well is below ([0-9]+)%", texts[0])[1])
     told: dict[str, Any] = {
         "chance_of_one_percent": 100 * tail,
         "chance_of_best_percent": 100 * best,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from tests.evaluators.casebook.second_routes.told import Answers
+from tests.evaluators.casebook.second_routes.told import Answers, found
 
 
 def curve_move(i: Mapping[str, Any], level: str, texts: list[str]) -> Answers:
@@ -52,6 +51,6 @@ def volatility_regime(i: Mapping[str, Any], level: str, texts: list[str]) -> Ans
     }
     if level != "easy":
         score = (i["now"] - past.mean()) / past.std(ddof=1)
-        bar = float(re.search(r"z-score exceeds ([0-9.]+),", texts[0])[1])  # type: ignore[index]
+        bar = float(found(r"z-score exceeds ([0-9.]+),", texts[0])[1])
         told |= {"z_score": score, "regime": ["calm", "ordinary", "stressed"][int(score > -bar) + int(score > bar)]}
     return [told]

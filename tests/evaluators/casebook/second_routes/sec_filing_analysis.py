@@ -6,23 +6,23 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tests.evaluators.casebook.second_routes.told import Answers, number
+from tests.evaluators.casebook.second_routes.told import Answers, found, number
 
 
 def debt_note(i: Mapping[str, Any], level: str, texts: list[str]) -> Answers:
     # from the text: every sentence on a borrowing names an amount, a year and a kind of rate
-    found = []
+    borrowings = []
     for sentence in re.split(r"(?<=[a-z0-9%)])\. ", texts[0]):
         rate = re.search(r"at a (reference rate plus|fixed) [0-9.]+%", sentence)
         if not rate:
             continue
-        size = number(re.search(r"\$[0-9,]+ (?:million|thousand)", sentence)[0])  # type: ignore[index]
-        when = int(re.search(r"(?:mature in|repayable in|In) (20[0-9]{2})", sentence)[1])  # type: ignore[index]
-        found.append((size, when, rate[1] != "fixed"))
-    assert len(found) == len(i["bonds"])
-    total = sum(row[0] for row in found)
-    soon = sum(row[0] for row in found if row[1] - i["year"] <= 2)
-    floating = sum(row[0] for row in found if row[2])
+        size = number(found(r"\$[0-9,]+ (?:million|thousand)", sentence)[0])
+        when = int(found(r"(?:mature in|repayable in|In) (20[0-9]{2})", sentence)[1])
+        borrowings.append((size, when, rate[1] != "fixed"))
+    assert len(borrowings) == len(i["bonds"])
+    total = sum(row[0] for row in borrowings)
+    soon = sum(row[0] for row in borrowings if row[1] - i["year"] <= 2)
+    floating = sum(row[0] for row in borrowings if row[2])
     debt = total + i["leases"] - i["cash"]
     return [
         {

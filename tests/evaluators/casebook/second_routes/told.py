@@ -14,5 +14,12 @@ def number(text: str) -> float:
     return value / 1000 if "thousand" in text else value
 
 
+def found(pattern: str, text: str) -> re.Match[str]:
+    """Return where a text first says ``pattern``, which it does."""
+    match = re.search(pattern, text)
+    assert match is not None, (pattern, text)
+    return match
+
+
 def claimed(text: str, before: str, after: str = "") -> float:
-    return float(re.search(rf"{before}\s*(-?[0-9.]+){after}", text)[1])  # type: ignore[index]
+    return float(found(rf"{before}\s*(-?[0-9.]+){after}", text)[1])
