@@ -133,7 +133,7 @@ class DeltaBook(Problem):
             keys = ("underlying", "chain", "book")
             context = self.context()
             days = (
-                " The stock moves by the volatility of the underlying, of which a day has the part one over the root of "
+                " The stock moves by the volatility of the underlying; a day's is that of the year over the root of "
                 f"{TRADING_DAYS_PER_YEAR}."
             )
             return f"{ways}{days}\n\n{describe({key: context[key] for key in keys}, terms, pair, rng)}"
