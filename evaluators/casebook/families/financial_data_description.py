@@ -96,7 +96,10 @@ def claims_check(rng: random.Random, difficulty: Difficulty) -> Drawn:
                 0.06,
             ),
             Figure(
-                "its_error_percent", "its stated number over the right one, less one, in percent", errors[worst], 0.3
+                "its_error_percent",
+                "the number stated in the sentence that is furthest off, over the right one, less one, in percent",
+                errors[worst],
+                0.3,
             ),
             Verdict(
                 "false",
