@@ -27,7 +27,12 @@ _REPLIES = (
 
 
 def _ruling(*, stands: bool) -> Verdict:
-    return Verdict("objection", "whether the objection stands; one with a wrong number fails", ("stands" if stands else "fails",), RULING)
+    return Verdict(
+        "objection",
+        "whether the objection stands; one with a wrong number fails",
+        ("stands" if stands else "fails",),
+        RULING,
+    )
 
 
 def _objection(rng: random.Random, claim: str, ask: str, figure: Figure, *, stands: bool) -> Turn:
