@@ -9,18 +9,30 @@ BYTES_A_BAR = 55
 """Of the columns in which what came before is told, about."""
 
 STRUCTURES = (
-    "earlier returns, one or two; order flow; the book; a surprise of the premium; the leading coin; the hour of the "
-    "day; a broken level; a return larger than usual; a hidden state in which flow is followed or faded; "
-    "announcements, true or false throughout; the product of two signs"
+    "earlier returns, one or two (the second up to 4 bars older than the lag); order flow; the book; the surprise of "
+    "the premium (less 0.8 times the one before); the leading coin; the hour of the day; a close beyond the highest or "
+    "lowest of the three before; a move larger than usual, which goes on, and a smaller one, which turns, or the "
+    "reverse; a hidden state in which flow is followed or faded; announcements, true or false throughout; the product "
+    "of two signs"
 )
 TOOLS = (
     "Tools tell those bars, too: get_history of the trading server, and to code in the sandbox the file history.json."
 )
+FEED = (
+    "Candles, volume and funding are what the feed shows, which may be disturbed, late or manipulated; orders fill at the "
+    "venue's true prices, and the account is kept at them."
+)
+OTHER_FEEDS = "Flow, book, premium, leader and news come from other feeds and are true."
 KNOWABLE = (
     "In every episode the direction of the coming bar leans by something that is shown. Its kind, a lag of at most 8 "
     f"bars and its sign were drawn for the episode and stay: {STRUCTURES}. The bars before the first decision tell "
     "which."
 )
+TIMING = (
+    "The score is timing after costs: each bar counts your position over the largest that you have held in the episode "
+    "so far, times its true move in units of the usual size"
+)
+OF_A_BAR = ", by what was to be expected of it from all that is public, so that luck neither pays nor costs."
 
 
 def instructions(*, rules: Rules, warmup: int, knowable: bool, together: bool) -> str:
@@ -60,8 +72,10 @@ def instructions(*, rules: Rules, warmup: int, knowable: bool, together: bool) -
         f"{warmup * BYTES_A_BAR / 1000.0:.0f} kB each); "
         '{"account": [episode, ...] or "all"} asks for exposure and equity. Asking costs no decision.',
         *((TOOLS,) if knowable else ()),
-        "The score is timing after costs: how far your position pointed the way the next move went, relative to your "
-        "largest one so far; a constant position earns 0.",
+        FEED,
+        *((OTHER_FEEDS,) if knowable else ()),
+        TIMING + (OF_A_BAR if knowable else "."),
+        "Each market is played twice, as it is and with its directions inverted; a constant position earns 0.",
         *((KNOWABLE,) if knowable else ()),
         f"A row of an episode holds: {columns.meaning(knowable)}.",
     )
