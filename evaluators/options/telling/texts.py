@@ -137,8 +137,8 @@ TEXTS: dict[str, tuple[str, ...]] = {
         "more, wins at expiry with a probability of {chance} or more, and never costs more than {loss} (or {stress} "
         "on the spot if prices leap by {move}).",
         "Design {contracts} condors out of puts and calls with bought wings. They should earn {credit} up front, risk "
-        "{loss} at most, survive a leap of {move} with {stress} of damage at most, and be profitable in {chance} of "
-        "the cases or more.",
+        "{loss} at most, survive a leap of {move} either way at once with {stress} of damage at most, and be "
+        "profitable in {chance} of the cases or more.",
     ),
     "debit_spread": (
         "You expect the stock to {direction}. Build a {name} of {contracts} contracts (buy one strike, sell another "
