@@ -19,8 +19,8 @@ TOOLS = (
     "Tools tell those bars, too: get_history of the trading server, and to code in the sandbox the file history.json."
 )
 FEED = (
-    "Candles, volume and funding are what the feed shows, which may be disturbed, late or manipulated; orders fill at the "
-    "venue's true prices, and the account is kept at them."
+    "Candles, volume and funding are what the feed shows, which may be disturbed, late or manipulated; orders fill at "
+    "the venue's true prices, and the account is kept at them."
 )
 OTHER_FEEDS = "Flow, book, premium, leader and news come from other feeds and are true."
 KNOWABLE = (
