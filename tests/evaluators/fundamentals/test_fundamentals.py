@@ -144,6 +144,13 @@ def test_a_company_that_another_source_served_on_an_earlier_day_is_read_as_on_th
     assert [world.book(company, day).figure("NetIncome", 2015) for day in days] == [9.0, 5.0, 5.0]
 
 
+def test_a_consensus_of_no_growth_at_all_is_not_asked_about() -> None:
+    # one of the quarters that this stream draws was expected to bring the revenue of the year before to the dollar
+    name = ("fundamentals", "2.0", 1, "revenue-surprise", 1189, "expert", "usual")
+    expected = draw_question(TEMPLATES["revenue-surprise"], WORLD, "expert", *name).expected
+    assert isinstance(expected, ExpectedNumber) and 0.05 < abs(expected.gold) < 10
+
+
 def test_every_family_is_drawn_before_one_comes_again_and_its_levels_take_turns() -> None:
     cases = DATASET.draw(seed=3, count=3 * len(TEMPLATES), options={})
     assert Counter(case.task.family for case in cases) == {f"fundamentals/{name}": 3 for name in TEMPLATES}
