@@ -178,10 +178,35 @@ def cash_paid(position: Position, underlying: Underlying) -> float:
     return sum(h.shares * (underlying.spot if h.series is None else h.series.price) for h in position)
 
 
+class Outcome(NamedTuple):
+    """A position at the common expiry of its options, in dollars, at the quoted prices.
+
+    Attributes
+    ----------
+    cost
+        Cash paid to open it; negative for a credit.
+    max_profit, max_loss
+        Both positive in the ordinary case; ``inf`` where there is no bound.
+    breakevens
+        Prices of the underlying where the profit is zero, ascending.
+    profile
+        The profit by the price of the underlying.
+    """
+
+    cost: float
+    max_profit: float
+    max_loss: float
+    breakevens: tuple[float, ...]
+    profile: strategy.Payoff
+
+
 @lru_cache(maxsize=KEPT)
-def payoff(position: Position, underlying: Underlying) -> strategy.Analysis:
-    """Return cost, largest profit and loss and breakevens at the common expiry, in dollars, at the quoted prices."""
-    return strategy.analyze(_legs(position, underlying))
+def payoff(position: Position, underlying: Underlying) -> Outcome:
+    """Return what a position can win and lose by expiry."""
+    legs = _legs(position, underlying)
+    profile = strategy.payoff(legs)
+    cost = sum(leg.cost for leg in legs)
+    return Outcome(cost, profile.max_profit, profile.max_loss, profile.breakevens, profile)
 
 
 def probability_of_profit(position: Position, underlying: Underlying, days: int) -> float:
@@ -196,17 +221,13 @@ def probability_of_profit(position: Position, underlying: Underlying, days: int)
         dividend_yield=underlying.dividend_yield,
         volatility=underlying.volatility,
     )
-    return sum(law.probability(low, high) for low, high in _at_expiry(position, underlying).profitable)
+    profitable = payoff(position, underlying).profile.profitable
+    return sum(law.probability(low, high) for low, high in profitable)
 
 
 def profit_at_expiry(position: Position, underlying: Underlying, price: float) -> float:
     """Return the profit, in dollars, when the underlying ends at ``price`` on the common expiry."""
-    return float(_at_expiry(position, underlying).at(Fraction(price)))
-
-
-@lru_cache(maxsize=KEPT)
-def _at_expiry(position: Position, underlying: Underlying) -> strategy.Payoff:
-    return strategy.payoff(_legs(position, underlying))
+    return float(payoff(position, underlying).profile.at(Fraction(price)))
 
 
 def _legs(position: Position, underlying: Underlying) -> list[strategy.Leg]:
