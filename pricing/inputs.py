@@ -211,7 +211,9 @@ def broadcast(
     The numbers in their order, then ``is_call`` as booleans.
     """
     values = [numbers(name, value) for name, value in named.items()]
-    dtype = jnp.result_type(*values)
+    # plain numbers take the type of the arrays
+    arrays = [value for value in values if type(value) not in (float, int)]
+    dtype = jnp.result_type(*arrays) if arrays else jnp.dtype("float64")
     if not jnp.issubdtype(dtype, jnp.floating):
         dtype = jnp.dtype("float64")
     kinds = option_kind("is_call", is_call)
