@@ -158,9 +158,10 @@ def embedded() -> Source[Facts]:
 
 def concepts_of(item: str) -> tuple[str, ...]:
     """Return the tags of a line item, or ``(item,)`` when ``item`` is itself a tag."""
+    known_tags = {tag for tags in LINE_ITEMS.values() for tag in tags}
     if item in LINE_ITEMS:
         return LINE_ITEMS[item]
-    if any(item in tags for tags in LINE_ITEMS.values()):
+    if item in known_tags:
         return (item,)
     raise ValueError(f"unknown line item {item!r}; known: {', '.join(LINE_ITEMS)} (or one of their us-gaap tags)")
 

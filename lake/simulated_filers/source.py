@@ -16,7 +16,7 @@ from lake.tables import RecordT, distinct_in, select_in, unknown_key
 
 ORIGIN = "SIMULATED by traderbench (lake/simulated_filers): no real company"
 KEPT = 64
-"""Companies of which a source keeps what it made, unless it is told otherwise."""
+"""Companies of which a source keeps what it made."""
 
 
 @cache
@@ -25,13 +25,10 @@ def _first_days() -> dict[str, date]:
 
 
 class Generated(Generic[RecordT]):
-    """A ``point_in_time.Source`` of what ``make`` returns for a ticker; a filer is known from its first report on.
+    """A ``point_in_time.Source`` of what ``make`` returns for a ticker; a filer is known from its first report on."""
 
-    It keeps what it made of the last ``kept`` companies.
-    """
-
-    def __init__(self, make: Callable[[str], RecordT], *, kept: int = KEPT) -> None:
-        self._make = lru_cache(maxsize=kept)(make)
+    def __init__(self, make: Callable[[str], RecordT]) -> None:
+        self._make = lru_cache(maxsize=KEPT)(make)
 
     @property
     def origin(self) -> str:
