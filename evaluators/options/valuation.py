@@ -209,6 +209,7 @@ def payoff(position: Position, underlying: Underlying) -> Outcome:
     return Outcome(cost, profile.max_profit, profile.max_loss, profile.breakevens, profile)
 
 
+@lru_cache(maxsize=KEPT)
 def probability_of_profit(position: Position, underlying: Underlying, days: int) -> float:
     """Return the risk-neutral probability that the position makes money at expiry.
 
