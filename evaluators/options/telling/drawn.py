@@ -50,10 +50,10 @@ def draw(template: type[Problem], rng: random.Random, difficulty: Difficulty, wo
         if terms.expiry != "days" and any(_on_a_weekend(terms, row) for row in context.get("chain", [])):
             continue
         followed = _followed(problem, context, terms, rng)
-        if followed is None or not followed[0].is_sound():
+        if followed is None:
             continue
         problem, pair = followed
-        if any(series.price < LEAST_PRICE for series in problem.tradable()):
+        if any(series.price < LEAST_PRICE for series in problem.tradable()) or not problem.is_sound():
             continue
         told = problem.told(terms, pair, rng) or sheet.describe(problem.context(), terms, pair, rng)
         question = f"{TEXTS[template.family][wording].format_map(problem.words())}\n\n{told}"
