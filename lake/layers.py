@@ -43,10 +43,12 @@ class Layered(Generic[RecordT_co]):
 
     def known(self, key: str, *, as_of: date) -> RecordT_co:
         """Return what was known of ``key``; the :class:`UnknownKey` if nothing names keys of all sources."""
-        holder = self.holder(key, as_of=as_of)
-        if holder is None:
-            raise unknown_key(key, as_of, self.keys(as_of=as_of), self._hint)
-        return holder.known(key, as_of=as_of)
+        for source in self.sources:
+            try:
+                return source.known(key, as_of=as_of)
+            except UnknownKey:
+                continue
+        raise unknown_key(key, as_of, self.keys(as_of=as_of), self._hint)
 
 
 class LayeredTexts(Layered[Sections]):

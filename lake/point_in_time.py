@@ -42,7 +42,12 @@ class ProviderUnavailable(RuntimeError):
 
 def known_rows(table: RecordT, *, as_of: date) -> RecordT:
     """Return the rows of ``table`` with ``known_on <= as_of``."""
-    return table.head(bisect_right(table.known_on, as_of))
+    return table.head(known_count(table, as_of=as_of))
+
+
+def known_count(table: Columns, *, as_of: date) -> int:
+    """Return how many rows of ``table`` have ``known_on <= as_of``: they are its first."""
+    return bisect_right(table.known_on, as_of)
 
 
 class Source(Protocol[RecordT_co]):

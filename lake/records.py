@@ -16,27 +16,28 @@ class Columns:
     known_on: tuple[date, ...]
 
     def __post_init__(self) -> None:
-        lengths = {name: len(column) for name, column in self.columns()}
-        if len(set(lengths.values())) > 1:
+        if len({len(column) for _, column in self.columns()}) > 1:
+            lengths = {name: len(column) for name, column in self.columns()}
             raise ValueError(f"columns of {type(self).__name__} differ in length: {lengths}")
-        if any(later < earlier for earlier, later in zip(self.known_on, self.known_on[1:], strict=False)):
+        if list(self.known_on) != sorted(self.known_on):
             raise ValueError(f"{type(self).__name__}.known_on must be ascending")
 
     def __len__(self) -> int:
         return len(self.known_on)
 
     def columns(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
-        """Yield ``(name, column)``."""
-        for field in dataclasses.fields(self):
-            yield field.name, getattr(self, field.name)
+        """Return each ``(name, column)``."""
+        return iter(vars(self).items())
 
     def take(self, rows: Iterable[int]) -> Self:
         """Return the given rows, in ascending order of their number."""
         chosen = sorted(rows)
-        return type(self)(**{name: tuple(column[row] for row in chosen) for name, column in self.columns()})
+        return type(self)(**{name: tuple(map(column.__getitem__, chosen)) for name, column in self.columns()})
 
     def head(self, count: int) -> Self:
         """Return the first ``count`` rows."""
+        if count >= len(self):
+            return self
         return type(self)(**{name: column[:count] for name, column in self.columns()})
 
     @classmethod

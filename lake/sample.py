@@ -134,7 +134,10 @@ def embedded() -> Lake:
 
 
 def with_simulated_filers(lake: Lake) -> Lake:
-    """Return a lake with the simulated filers behind what it has."""
+    """Return a lake with the simulated filers behind what it has.
+
+    What analysts expected of a filer is small and slow to make: it is kept of all of them.
+    """
     return replace(
         lake,
         facts=Layered(lake.facts, GeneratedFacts(statements.facts)),
@@ -142,8 +145,8 @@ def with_simulated_filers(lake: Lake) -> Lake:
         filings=Layered(lake.filings, Generated(statements.filings), hint=_FILINGS),
         sections=LayeredTexts(lake.sections, GeneratedSections(texts.sections)),
         actions=Layered(lake.actions, Generated(outlook.actions), hint=_EQUITIES),
-        earnings=Layered(lake.earnings, Generated(outlook.earnings), hint=_EQUITIES),
-        estimates=Layered(lake.estimates, Generated(outlook.estimates), hint=_EQUITIES),
+        earnings=Layered(lake.earnings, Generated(cache(outlook.earnings)), hint=_EQUITIES),
+        estimates=Layered(lake.estimates, Generated(cache(outlook.estimates)), hint=_EQUITIES),
     )
 
 

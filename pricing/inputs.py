@@ -211,7 +211,9 @@ def broadcast(
     The numbers in their order, then ``is_call`` as booleans.
     """
     values = [numbers(name, value) for name, value in named.items()]
-    dtype = jnp.result_type(*values)
+    # plain numbers take the type of the arrays
+    arrays = [value for value in values if type(value) not in (float, int)]
+    dtype = jnp.result_type(*arrays) if arrays else jnp.dtype("float64")
     if not jnp.issubdtype(dtype, jnp.floating):
         dtype = jnp.dtype("float64")
     kinds = option_kind("is_call", is_call)
@@ -224,17 +226,18 @@ def broadcast(
     def shape_of(value: ArrayLike) -> tuple[int, ...]:
         return () if numbers_stay and np.ndim(value) == 0 else shape
 
-    return (
-        *(_shaped(value, dtype, shape_of(value)) for value in values),
-        _shaped(kinds, jnp.dtype(bool), shape_of(kinds)),
-    )
+    with np.errstate(over="ignore"):  # what float32 cannot hold is refused by name
+        return (
+            *(_shaped(value, dtype, shape_of(value)) for value in values),
+            _shaped(kinds, jnp.dtype(bool), shape_of(kinds)),
+        )
 
 
 def _shaped(value: ArrayLike, dtype: np.dtype[np.generic], shape: tuple[int, ...]) -> ArrayLike:
     if isinstance(value, jax.Array):
         return jnp.broadcast_to(value.astype(dtype), shape)
-    with np.errstate(over="ignore"):  # what float32 cannot hold is refused by name
-        return np.broadcast_to(np.asarray(value, dtype), shape)
+    array = np.asarray(value, dtype)
+    return array if array.shape == shape else np.broadcast_to(array, shape)
 
 
 def possible(*, at_least_zero: Sequence[jax.Array], finite: Sequence[jax.Array]) -> jax.Array:

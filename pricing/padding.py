@@ -16,4 +16,4 @@ def padded_size(count: int, *, least: int = 4) -> int:
 
 def padded(row: NDArray[np.generic], *, least: int = 4) -> NDArray[np.generic]:
     """Return a row ``[n]``, n >= 1, with its last value repeated up to the padded size."""
-    return np.pad(row, (0, padded_size(row.size, least=least) - row.size), mode="edge")
+    return np.concatenate([row, np.repeat(row[-1:], padded_size(row.size, least=least) - row.size)])

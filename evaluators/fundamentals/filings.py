@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 
 from evaluators.answers import Tolerance
@@ -14,7 +15,7 @@ from evaluators.contract import Difficulty, Json
 from evaluators.fundamentals.levels import PERIODS, label, placed
 from evaluators.fundamentals.measures import LINES, YEAR, Measure, line
 from evaluators.fundamentals.question import Drawn, Template
-from evaluators.fundamentals.world import LAST_DAY, Book, Lacking, World
+from evaluators.fundamentals.world import KEPT, LAST_DAY, Book, Lacking, World
 from lake import fundamentals
 from lake.fundamentals import Company
 
@@ -45,7 +46,8 @@ class Restatement(NamedTuple):
     restated_on: date
 
 
-def restatements(book: Book) -> list[Restatement]:
+@lru_cache(maxsize=KEPT)
+def restatements(book: Book) -> tuple[Restatement, ...]:
     """Return the material restatements of a company, in a fixed order."""
     found = []
     for item in ITEM_WORDS:
@@ -58,7 +60,7 @@ def restatements(book: Book) -> list[Restatement]:
             moved = abs(last.value[now] - first.value[row]) > MATERIAL * abs(first.value[row])
             if moved and period in ("FY", *PERIODS):
                 found.append(Restatement(item, year, period, first.known_on[row], last.known_on[now]))
-    return found
+    return tuple(found)
 
 
 def _any_restatement(rng: random.Random, world: World, *, splits: bool) -> tuple[Company, Restatement]:

@@ -10,6 +10,7 @@ import itertools
 import math
 import random
 import statistics
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -74,7 +75,7 @@ def _bars(lake: Lake, ticker: str, start: date, end: date, as_of: date) -> Bars:
         bars = lake.bars_of(ticker, as_of=as_of)[0]
     except UnknownKey as error:
         raise NotDrawable(str(error)) from error
-    return bars.take(row for row, day in enumerate(bars.known_on) if start <= day <= end)
+    return bars.take(range(bisect_left(bars.known_on, start), bisect_right(bars.known_on, end)))
 
 
 def _window(rng: random.Random, lake: Lake, tickers: Sequence[str]) -> Window:

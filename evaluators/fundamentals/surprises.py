@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -121,7 +122,7 @@ def revenue_surprise(rng: random.Random, world: World, level: Difficulty) -> Dra
         if before is None or before <= 0:
             raise Lacking("no quarter a year before")
         growth = book.figure("Revenue", report.year - 1, "Q4" if report.period == "FY" else report.period, "original")
-        share = (reported - consensus) / (consensus - growth)
+        share = (reported - consensus) / (consensus - growth) if consensus != growth else math.inf
         if not 0.05 < abs(share) < 10:
             raise Lacking("hardly any growth was expected")
         period = f"for the last quarter announced by {as_of}"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import TypeAlias
+from functools import cached_property, lru_cache
 
-from lake import fundamentals
 from lake.edgar import figures
-from lake.fundamentals import Company, Version
-from lake.point_in_time import UnknownKey
+from lake.fundamentals import LINE_ITEMS, Company, Version
+from lake.point_in_time import UnknownKey, known_count
 from lake.records import Facts
 from lake.sample import Lake
 from lake.simulated_filers.directory import TICKER
@@ -25,36 +24,68 @@ PULLED_SHARE = 0.5
 PARTS = {"Q1": ("Q1",), "Q2": ("Q1", "Q2"), "Q3": ("Q1", "Q2", "Q3")}
 TRAILING = {"T1": "Q1", "T2": "Q2", "T3": "Q3"}
 """Four quarters up to the end of a quarter -> that quarter."""
-Key: TypeAlias = tuple[str, date]
+ITEMS = {tag: item for item, tags in LINE_ITEMS.items() for tag in tags}
+"""Tag -> the line item that it carried."""
+KEPT = 512
+"""Companies whose figures are kept: all simulated ones and some others."""
 
 
 class Lacking(LookupError):
     """A figure was not known, or is none that a ratio can be taken to."""
 
 
+class Filed:
+    """Everything that a company filed, with the rows of each line item and fiscal year."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self._rows: dict[str, dict[int, list[int]]] = {item: {} for item in LINE_ITEMS}
+        for row, (tag, year) in enumerate(zip(facts.concept, facts.fiscal_year, strict=True)):
+            if tag in ITEMS:
+                self._rows[ITEMS[tag]].setdefault(year, []).append(row)
+
+    def of_item(self, item: str, year: int | None, *, known: int) -> Facts:
+        """Return the rows of a line item, of one fiscal year or (None) of all, that are among the first ``known``."""
+        years = self._rows[item]
+        found = years.values() if year is None else [years.get(year, [])]
+        return self.facts.take(row for rows in found for row in rows if row < known)
+
+    @cached_property
+    def annual(self) -> dict[int, int]:
+        """Fiscal year -> the first row of its annual figures, in the order of the years."""
+        found = {
+            year: next((row for row in rows if self.facts.fiscal_period[row] == "FY"), None)
+            for year, rows in sorted(self._rows["NetIncome"].items())
+        }
+        return {year: row for year, row in found.items() if row is not None}
+
+
+@dataclass(frozen=True)
 class Book:
-    """One company's figures as known on one date."""
+    """One company's figures as known on one date.
 
-    def __init__(self, company: Company, as_of: date, lake: Lake) -> None:
-        self.company = company
-        self.as_of = as_of
-        self._facts = lake.facts.known(company.ticker, as_of=as_of)
-        self._items: dict[str, Facts] = {}
-        # one walk over the rows, for all items
-        self._rows: dict[str, list[int]] = {}
-        for row, tag in enumerate(self._facts.concept):
-            self._rows.setdefault(tag, []).append(row)
+    Attributes
+    ----------
+    filed
+        What it filed by that date, and maybe later.
+    """
 
-    def of_item(self, item: str) -> Facts:
-        """Return every row of a line item."""
-        if item not in self._items:
-            tags = fundamentals.concepts_of(item)
-            self._items[item] = self._facts.take(row for tag in tags for row in self._rows.get(tag, ()))
-        return self._items[item]
+    company: Company
+    as_of: date
+    filed: Filed
+
+    @cached_property
+    def known(self) -> int:
+        """How many rows of what it filed were known: the first so many."""
+        return known_count(self.filed.facts, as_of=self.as_of)
+
+    def of_item(self, item: str, year: int | None = None) -> Facts:
+        """Return every row of a line item, or those of a fiscal year."""
+        return self.filed.of_item(item, year, known=self.known)
 
     def row(self, item: str, year: int, period: str = "FY", version: Version = "latest") -> Facts:
         """Return the one-row record of a figure, filed or derived; :class:`Lacking` when it was not known."""
-        found = figures.select(self.of_item(item), item, fiscal_year=year, fiscal_period=period, version=version)
+        found = figures.select(self.of_item(item, year), item, fiscal_year=year, fiscal_period=period, version=version)
         if not len(found):
             raise Lacking(f"{self.company.ticker} {item} {period} {year}")
         return found
@@ -70,9 +101,8 @@ class Book:
 
     def years(self, first: int = FIRST_YEAR) -> list[int]:
         """Return the fiscal years from ``first`` on whose annual figures were known."""
-        rows = self.of_item("NetIncome")
-        years = {year for year, period in zip(rows.fiscal_year, rows.fiscal_period, strict=True) if period == "FY"}
-        return sorted(year for year in years if first <= year <= LAST_YEAR)
+        known = [year for year, row in self.filed.annual.items() if row < self.known]
+        return [year for year in known if first <= year <= LAST_YEAR]
 
     def year_end(self, year: int) -> date:
         """Return the last day of a fiscal year."""
@@ -128,9 +158,9 @@ class World:
 
     lake: Lake
     pulled: Collection[str] = ()
-    _books: dict[Key, Book] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._filed = lru_cache(maxsize=KEPT)(self._read)
         everyone = self.lake.facts.keys(as_of=LAST_DAY)
         self._named = sorted(self.pulled)
         self._rest = [ticker for ticker in everyone if ticker not in set(self._named)]
@@ -148,15 +178,19 @@ class World:
 
     def book(self, company: Company, as_of: date) -> Book:
         """Return a company's figures on a date; :class:`Lacking` where it had none."""
-        key = (company.ticker, as_of)
-        if key not in self._books:
-            if len(self._books) > 256:
-                self._books.clear()
-            try:
-                self._books[key] = Book(company, as_of, self.lake)
-            except UnknownKey as error:
-                raise Lacking(str(error)) from error
-        return self._books[key]
+        # of a simulated filer a later day changes nothing before it; a provider's company may have another source then
+        simulated = company.ticker.startswith(TICKER)
+        try:
+            filed = self._filed(company.ticker, date.max if simulated else as_of)
+        except UnknownKey as error:
+            raise Lacking(str(error)) from error
+        book = Book(company, as_of, filed)
+        if not book.known:
+            raise Lacking(f"{company.ticker} had filed nothing by {as_of}")
+        return book
+
+    def _read(self, ticker: str, as_of: date) -> Filed:
+        return Filed(self.lake.facts.known(ticker, as_of=as_of))
 
     def annual(self, rng: random.Random, company: Company, *, history: int = 0) -> tuple[int, date]:
         """Draw a fiscal year with so many known before it, and a simulation date some months after its report."""

@@ -109,6 +109,10 @@ class Holding:
 Position: TypeAlias = tuple[Holding, ...]
 
 
+class NotDrawable(ValueError):
+    """The drawn parameters make no market; the next draw is tried."""
+
+
 def quoted_series(
     underlying: Underlying, *, kinds: Sequence[Kind], strikes: Sequence[float], days: Sequence[int], slope: float = 0.0
 ) -> tuple[Series, ...]:
@@ -116,8 +120,15 @@ def quoted_series(
 
     ``slope`` is the change of volatility per unit of ``ln(strike / spot)``. Volatilities are rounded to four digits
     before they are used, so that the numbers in the task are the numbers behind the truth.
+
+    Raises
+    ------
+    NotDrawable
+        The slope takes the volatility of a strike below zero.
     """
     volatilities = [round(underlying.volatility + slope * math.log(strike / underlying.spot), 4) for strike in strikes]
+    if min(volatilities) < 0.0:
+        raise NotDrawable(f"a volatility of {min(volatilities)} at a slope of {slope}")
     size = 32
     if len(strikes) > size:
         raise ValueError(f"a chain has at most {size} series, got {len(strikes)}")

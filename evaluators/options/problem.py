@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from evaluators.answers.tolerance import CLEAR_MARGINS
@@ -198,14 +199,18 @@ class Problem(ABC):
         """Return the right value of every figure that can be known: without a position, of the fixed ones only."""
         return {**self.fixed(), **({} if position is None else self.of_legs(position))}
 
+    @cached_property
+    def solved(self) -> Values:
+        """The right value of every figure with the solution."""
+        return self.truth(self.solution())
+
     def is_sound(self) -> bool:
         """Return whether the solution meets everything and no figure asked for is so near zero that 0 would do."""
         solution = self.solution()
         if not all(item.met for item in (*self.structure(solution), *self.limits(solution))):
             return False
-        truth = self.truth(solution)
         return all(
-            abs(truth[figure.name]) > CLEAR_MARGINS * figure.floor
+            abs(self.solved[figure.name]) > CLEAR_MARGINS * figure.floor
             for figures in self.figures().values()
             for figure in figures
         )
@@ -260,13 +265,11 @@ class Problem(ABC):
 
     def perfect_reply(self) -> str:
         """Return a reply that earns every point."""
-        solution = self.solution()
-        truth = self.truth(solution)
         reply: dict[str, Json] = {
-            dimension: {figure.name: float(f"{truth[figure.name]:.8g}") for figure in figures}
+            dimension: {figure.name: float(f"{self.solved[figure.name]:.8g}") for figure in figures}
             for dimension, figures in self.figures().items()
         }
-        return json.dumps({**reply, "strategy": {"legs": [written(holding) for holding in solution]}})
+        return json.dumps({**reply, "strategy": {"legs": [written(holding) for holding in self.solution()]}})
 
 
 def written(holding: Holding) -> dict[str, Json]:

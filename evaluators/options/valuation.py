@@ -9,14 +9,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from evaluators.options.chain import DAYS_PER_YEAR, MAX_LEGS, Holding, Position, Series, Underlying
+from evaluators.options.chain import CONTRACT_SIZE, DAYS_PER_YEAR, MAX_LEGS, Holding, Position, Series, Underlying
 from pricing import black_scholes, greek_units, implied_volatility, risk, strategy
 
 TRADING_DAYS_PER_YEAR = 252
+KEPT = 64
+"""Results of each kind that are kept: limits, figures and marks of a task ask for the same ones."""
 
 
 class Greeks(NamedTuple):
@@ -71,6 +74,7 @@ def _columns(position: Position) -> dict[str, np.ndarray]:
     return {name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
 
 
+@lru_cache(maxsize=KEPT)
 def greeks(position: Position, underlying: Underlying) -> Greeks:
     """Return the sensitivities of a position now."""
     columns = _columns(position)
@@ -95,8 +99,13 @@ def greeks(position: Position, underlying: Underlying) -> Greeks:
     )
 
 
-def profits(position: Position, underlying: Underlying, shocks: Sequence[Shock]) -> list[float]:
+def profits(position: Position, underlying: Underlying, shocks: Sequence[Shock]) -> tuple[float, ...]:
     """Return what each shock does to the value of a position, every option priced anew at its shocked volatility."""
+    return _profits(position, underlying, tuple(shocks))
+
+
+@lru_cache(maxsize=KEPT)
+def _profits(position: Position, underlying: Underlying, shocks: tuple[Shock, ...]) -> tuple[float, ...]:
     if len(shocks) > MAX_SHOCKS:
         raise ValueError(f"at most {MAX_SHOCKS} shocks at a time, got {len(shocks)}")
     padded = [Shock(), *shocks, *[Shock()] * (MAX_SHOCKS - len(shocks))]
@@ -111,21 +120,36 @@ def profits(position: Position, underlying: Underlying, shocks: Sequence[Shock])
             years_passed=np.array([shock.days / DAYS_PER_YEAR for shock in padded]),
         )
     )
-    return [float(value - values[0]) for value in values[1 : len(shocks) + 1]]
+    return tuple(float(value - values[0]) for value in values[1 : len(shocks) + 1])
+
+
+def model_prices(underlying: Underlying, series: Sequence[Series]) -> list[float]:
+    """Return the Black-Scholes-Merton value per share of each series at its own volatility."""
+    values: list[float] = np.asarray(black_scholes.price(**_chain(underlying, series))).tolist()
+    return values
 
 
 def model_price(underlying: Underlying, series: Series) -> float:
-    """Return the Black-Scholes-Merton value per share at the series' own volatility."""
-    value = black_scholes.price(
-        spot=underlying.spot,
-        strike=series.strike,
-        time_to_expiry=series.time_to_expiry,
-        rate=underlying.rate,
-        volatility=series.volatility,
-        dividend_yield=underlying.dividend_yield,
-        is_call=series.kind == "call",
-    )
-    return float(value)
+    """Return the value of one series as :func:`model_prices` does."""
+    return model_prices(underlying, [series])[0]
+
+
+def vegas_per_point(underlying: Underlying, series: Sequence[Series]) -> list[float]:
+    """Return the vega of one contract of each series, in dollars per percentage point."""
+    vegas: list[float] = np.asarray(black_scholes.greeks(**_chain(underlying, series)).vega).tolist()
+    return [greek_units.vega_per_point(CONTRACT_SIZE * vega) for vega in vegas]
+
+
+def _chain(underlying: Underlying, series: Sequence[Series]) -> dict[str, Any]:
+    return {
+        "spot": underlying.spot,
+        "strike": np.array([item.strike for item in series]),
+        "time_to_expiry": np.array([item.time_to_expiry for item in series]),
+        "rate": underlying.rate,
+        "volatility": np.array([item.volatility for item in series]),
+        "dividend_yield": underlying.dividend_yield,
+        "is_call": np.array([item.kind == "call" for item in series]),
+    }
 
 
 def with_implied_volatility(underlying: Underlying, series: Series, *, digits: int | None = 4) -> Series:
@@ -154,11 +178,38 @@ def cash_paid(position: Position, underlying: Underlying) -> float:
     return sum(h.shares * (underlying.spot if h.series is None else h.series.price) for h in position)
 
 
-def payoff(position: Position, underlying: Underlying) -> strategy.Analysis:
-    """Return cost, largest profit and loss and breakevens at the common expiry, in dollars, at the quoted prices."""
-    return strategy.analyze(_legs(position, underlying))
+class Outcome(NamedTuple):
+    """A position at the common expiry of its options, in dollars, at the quoted prices.
+
+    Attributes
+    ----------
+    cost
+        Cash paid to open it; negative for a credit.
+    max_profit, max_loss
+        Both positive in the ordinary case; ``inf`` where there is no bound.
+    breakevens
+        Prices of the underlying where the profit is zero, ascending.
+    profile
+        The profit by the price of the underlying.
+    """
+
+    cost: float
+    max_profit: float
+    max_loss: float
+    breakevens: tuple[float, ...]
+    profile: strategy.Payoff
 
 
+@lru_cache(maxsize=KEPT)
+def payoff(position: Position, underlying: Underlying) -> Outcome:
+    """Return what a position can win and lose by expiry."""
+    legs = _legs(position, underlying)
+    profile = strategy.payoff(legs)
+    cost = sum(leg.cost for leg in legs)
+    return Outcome(cost, profile.max_profit, profile.max_loss, profile.breakevens, profile)
+
+
+@lru_cache(maxsize=KEPT)
 def probability_of_profit(position: Position, underlying: Underlying, days: int) -> float:
     """Return the risk-neutral probability that the position makes money at expiry.
 
@@ -171,13 +222,13 @@ def probability_of_profit(position: Position, underlying: Underlying, days: int)
         dividend_yield=underlying.dividend_yield,
         volatility=underlying.volatility,
     )
-    profitable = strategy.payoff(_legs(position, underlying)).profitable
+    profitable = payoff(position, underlying).profile.profitable
     return sum(law.probability(low, high) for low, high in profitable)
 
 
 def profit_at_expiry(position: Position, underlying: Underlying, price: float) -> float:
     """Return the profit, in dollars, when the underlying ends at ``price`` on the common expiry."""
-    return float(strategy.payoff(_legs(position, underlying)).at(Fraction(price)))
+    return float(payoff(position, underlying).profile.at(Fraction(price)))
 
 
 def _legs(position: Position, underlying: Underlying) -> list[strategy.Leg]:

@@ -21,7 +21,7 @@ from evaluators.options.chain import (
     quoted_series,
 )
 from evaluators.options.problem import Figure, Figures, Problem, Requirement, Values, written
-from evaluators.options.valuation import Greeks, Shock, cash_paid, daily_value_at_risk, greeks, profits
+from evaluators.options.valuation import Greeks, Shock, cash_paid, daily_value_at_risk, greeks, profits, vegas_per_point
 from evaluators.options.wording import CHAIN_CONVENTIONS, VALUE_AT_RISK, greek_figures, percent
 
 DELTA_LIMIT = 10.0
@@ -62,7 +62,7 @@ class BookHedge(Problem):
 
     @cached_property
     def _largest_vega(self) -> tuple[float, Series]:
-        vegas = [greeks((Holding(item, 1),), self.market).vega_per_point for item in self.series]
+        vegas = vegas_per_point(self.market, self.series)
         return max(vegas), self.series[vegas.index(max(vegas))]
 
     @property
@@ -132,7 +132,7 @@ class BookHedge(Problem):
         return [Shock(spot_change=-self.move), Shock(spot_change=self.move)]
 
     @cached_property
-    def _profits_of_book(self) -> list[float]:
+    def _profits_of_book(self) -> tuple[float, ...]:
         return profits(self.book, self.market, [*self._moves, Shock(volatility_change=VOLATILITY_JUMP)])
 
     def fixed(self) -> Values:

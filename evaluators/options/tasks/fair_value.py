@@ -26,7 +26,7 @@ from evaluators.options.valuation import (
     Shock,
     daily_value_at_risk,
     greeks,
-    model_price,
+    model_prices,
     per_share_greeks,
     profit_at_expiry,
     profits,
@@ -86,7 +86,8 @@ class FairValue(Problem):
             Series(kind=kind, strike=self.strike, days=self.days, price=0.0, volatility=self.volatility)
             for kind in ("call", "put")
         )
-        return call.at(model_price(self.market, call)), put.at(model_price(self.market, put))
+        prices = model_prices(self.market, (call, put))
+        return call.at(prices[0]), put.at(prices[1])
 
     def tradable(self) -> Sequence[Series]:
         """Return the call and the put."""

@@ -108,7 +108,7 @@ class IronCondor(Problem):
         allowed = self.allowed
         return allowed["credit"] > 0 and allowed["stress"] > 0 and allowed["probability"] > 0 and super().is_sound()
 
-    def _stressed(self, position: Position) -> list[float]:
+    def _stressed(self, position: Position) -> tuple[float, ...]:
         return profits(position, self.market, [Shock(spot_change=-self.move), Shock(spot_change=self.move)])
 
     def question(self) -> str:

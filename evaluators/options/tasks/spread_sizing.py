@@ -21,9 +21,8 @@ from evaluators.options.chain import (
     quoted_series,
 )
 from evaluators.options.problem import LEVEL_TOLERANCE, Figure, Figures, Problem, Requirement, Values
-from evaluators.options.valuation import Shock, cash_paid, greeks, payoff, profits, with_implied_volatility
+from evaluators.options.valuation import Outcome, Shock, cash_paid, greeks, payoff, profits, with_implied_volatility
 from evaluators.options.wording import CHAIN_CONVENTIONS, greek_figures, percent
-from pricing.strategy import Analysis
 
 VOLATILITY_JUMP = 0.05
 REACH = 9
@@ -72,7 +71,7 @@ class SpreadSizing(Problem):
         return self.account * self.risk_fraction
 
     @cached_property
-    def one(self) -> Analysis:
+    def one(self) -> Outcome:
         """Risk and reward of one spread."""
         return payoff((Holding(self.high, -1), Holding(self.low, 1)), self.market)
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from evaluators.contract import Difficulty
-from evaluators.options.chain import Underlying
+from evaluators.options.chain import NotDrawable, Underlying
 from evaluators.options.problem import Problem
 from evaluators.options.telling import requote, sheet
 from evaluators.options.telling.terms import FRIDAY, Terms, draw_terms
@@ -41,16 +41,19 @@ def draw(template: type[Problem], rng: random.Random, difficulty: Difficulty, wo
         When hardly any draw is sound, which is an error of the template.
     """
     for _ in range(MAX_ATTEMPTS):
-        problem = template.draw_at(rng, difficulty)
+        try:
+            problem = template.draw_at(rng, difficulty)
+        except NotDrawable:
+            continue
         context = problem.context()
         terms = draw_terms(rng, difficulty, _first_days(context))
         if terms.expiry != "days" and any(_on_a_weekend(terms, row) for row in context.get("chain", [])):
             continue
         followed = _followed(problem, context, terms, rng)
-        if followed is None or not followed[0].is_sound():
+        if followed is None:
             continue
         problem, pair = followed
-        if any(series.price < LEAST_PRICE for series in problem.tradable()):
+        if any(series.price < LEAST_PRICE for series in problem.tradable()) or not problem.is_sound():
             continue
         told = problem.told(terms, pair, rng) or sheet.describe(problem.context(), terms, pair, rng)
         question = f"{TEXTS[template.family][wording].format_map(problem.words())}\n\n{told}"
@@ -93,6 +96,5 @@ def _followed(
 
 def _stands_in(question: str, problem: Problem) -> bool:
     shown = {float(token.replace(",", "")) for token in _NUMBER.findall(question)}
-    truth = problem.truth(problem.solution())
-    figures = [abs(truth[figure.name]) for rows in problem.figures().values() for figure in rows]
+    figures = [abs(problem.solved[figure.name]) for rows in problem.figures().values() for figure in rows]
     return any(value >= LEAST_SIZE and (value in shown or round(value, 2) in shown) for value in figures)

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from evaluators.options.chain import DAYS_PER_YEAR, Series, Underlying, padded
+from evaluators.options.chain import DAYS_PER_YEAR, Kind, Series, Underlying, padded
 from evaluators.options.problem import Problem
 from evaluators.options.telling.terms import FRIDAY, Terms
-from evaluators.options.valuation import model_price, with_implied_volatility
+from evaluators.options.valuation import model_prices, with_implied_volatility
 from pricing import black_scholes, implied_volatility
 
 P = TypeVar("P", bound=Problem)
@@ -39,9 +39,10 @@ def draw_pair(rng: random.Random, market: Underlying, terms: Terms) -> Pair:
     while (terms.today + timedelta(days)).weekday() > FRIDAY:
         days += 1
     strike = float(round(market.spot * rng.uniform(0.9, 1.1)))
-    call, put = (
-        model_price(market, Series(kind=kind, strike=strike, days=days, price=0.0, volatility=market.volatility))
-        for kind in ("call", "put")
+    kinds: tuple[Kind, Kind] = ("call", "put")
+    call, put = model_prices(
+        market,
+        [Series(kind=kind, strike=strike, days=days, price=0.0, volatility=market.volatility) for kind in kinds],
     )
     return Pair(strike, days, round(call, 2), round(put, 2))
 

@@ -7,7 +7,7 @@ import dataclasses
 import json
 import re
 from collections import Counter
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,17 @@ from evaluators.contract import DIFFICULTIES, Difficulty
 from evaluators.fundamentals import disclosed, prices, surprises
 from evaluators.fundamentals.dataset import CATEGORIES, DATASET, TEMPLATES, draw_question, world_of
 from evaluators.fundamentals.question import Drawn
-from evaluators.fundamentals.world import Book, World
+from evaluators.fundamentals.world import LAST_YEAR, Lacking, World
 from lake import sample
 from lake.edgar.provider import COMPANIES as COMPANIES_FILE
 from lake.edgar.provider import tables
-from lake.fundamentals import COMPANIES
-from lake.records import FilingIndex
+from lake.fundamentals import COMPANIES, LINE_ITEMS
+from lake.layers import Layered
+from lake.point_in_time import PointInTime
+from lake.records import Facts, FilingIndex
 from lake.settings import LakeSettings
+from lake.simulated_filers.directory import filers
+from lake.simulated_filers.schedule import schedule
 from tests.evaluators.fundamentals import second_route
 
 WORLD = world_of(None)
@@ -105,9 +109,46 @@ def test_what_becomes_known_after_the_simulation_date_changes_no_answer(name: st
 
 
 def test_the_same_question_on_two_dates_has_two_answers_when_the_figure_was_restated_between_them() -> None:
-    lake = sample.embedded()
-    early, late = (Book(COMPANIES["AAPL"], day, lake) for day in (date(2009, 12, 1), date(2010, 3, 1)))
+    early, late = (WORLD.book(COMPANIES["AAPL"], day) for day in (date(2009, 12, 1), date(2010, 3, 1)))
     assert (early.figure("Revenue", 2009), late.figure("Revenue", 2009)) == (36_537e6, 42_905e6)
+
+
+@pytest.mark.parametrize("ticker", sorted(filers())[7::160])
+def test_a_book_holds_what_the_lake_served_on_its_day_and_nothing_later(ticker: str) -> None:
+    company = WORLD.lake.companies.find(ticker)
+    assert company is not None
+    published = sorted({report.filed for report in (*schedule(ticker).reports, *schedule(ticker).errors)})
+    with pytest.raises(Lacking):
+        WORLD.book(company, published[0] - timedelta(days=1))
+    for day in sorted({filed + timedelta(days=apart) for filed in published for apart in (-1, 0, 1)})[1:]:
+        book, served = WORLD.book(company, day), WORLD.lake.facts.known(ticker, as_of=day)
+        for item in ("Revenue", "EPSDiluted", "OperatingCashFlow"):
+            of_item = served.take(row for row, tag in enumerate(served.concept) if tag in LINE_ITEMS[item])
+            assert book.of_item(item) == of_item
+        rows = zip(served.concept, served.fiscal_period, served.fiscal_year, strict=True)
+        annual = {year for *what, year in rows if what == ["NetIncomeLoss", "FY"]}
+        assert book.years(first=0) == sorted(year for year in annual if year <= LAST_YEAR)
+
+
+def test_a_company_that_another_source_served_on_an_earlier_day_is_read_as_on_that_day() -> None:
+    def stated(day: date, value: float) -> Facts:
+        return Facts.of([(day, "NetIncomeLoss", 2015, "FY", None, date(2015, 12, 31), value, "USD", "10-K", "a")])
+
+    early, late = date(2016, 2, 1), date(2016, 9, 1)
+    pulled, behind = (
+        PointInTime("fixture", lambda rows=rows: {"ACME": rows}) for rows in (stated(late, 9.0), stated(early, 5.0))
+    )
+    world = World(dataclasses.replace(WORLD.lake, facts=Layered(pulled, behind)))
+    company = dataclasses.replace(COMPANIES["AAPL"], ticker="ACME")
+    days = (late, early, late - timedelta(days=1))
+    assert [world.book(company, day).figure("NetIncome", 2015) for day in days] == [9.0, 5.0, 5.0]
+
+
+def test_a_consensus_of_no_growth_at_all_is_not_asked_about() -> None:
+    # one of the quarters that this stream draws was expected to bring the revenue of the year before to the dollar
+    name = ("fundamentals", "2.0", 1, "revenue-surprise", 1189, "expert", "usual")
+    expected = draw_question(TEMPLATES["revenue-surprise"], WORLD, "expert", *name).expected
+    assert isinstance(expected, ExpectedNumber) and 0.05 < abs(expected.gold) < 10
 
 
 def test_every_family_is_drawn_before_one_comes_again_and_its_levels_take_turns() -> None:

@@ -13,13 +13,16 @@ import pytest
 
 from evaluators.contract import DIFFICULTIES
 from evaluators.options.bank import TEMPLATES
+from evaluators.options.chain import NotDrawable, Underlying, quoted_series
 from evaluators.options.dataset import DATASET
 from evaluators.options.scoring import judge
+from evaluators.options.tasks.iron_condor import IronCondor
 from evaluators.options.telling.drawn import draw
 from evaluators.options.telling.terms import Terms, wednesday_before, written_expiry
 from evaluators.options.telling.texts import TEXTS, USUAL
 
 BY_NAME = {template.family: template for template in TEMPLATES}
+OF_LEGS = IronCondor.of_legs
 
 
 def cases(count, seed=1, **options):
@@ -78,6 +81,25 @@ def test_expert_tasks_tell_neither_volatility_nor_yield_and_hard_ones_not_both_q
             assert "parity" in drawn.question and f"{100 * volatility:.2f}%" not in drawn.question
             text = draw(BY_NAME[family], random.Random(number), "hard", number).question
             assert not ("price $" in text and "volatility" in text.split("Quoted series")[-1].split("\n\n")[0])
+
+
+def test_a_market_whose_smile_falls_below_zero_is_refused_and_another_is_drawn():
+    calm = Underlying(spot=100.0, rate=0.01, dividend_yield=0.0, volatility=0.1)
+    told = r"a volatility of -0.0099 at a slope of -0.25"  # 0.1 - 0.25 ln 1.552
+    with pytest.raises(NotDrawable, match=told):
+        quoted_series(calm, kinds=["call"], strikes=[155.2], days=[300], slope=-0.25)
+    # the 71st task of this seed meets such a market before the one that it gets
+    assert len({task.task.question for task in cases(71, seed=105)}) == 71
+
+
+def test_limits_figures_and_reply_ask_for_the_values_of_a_position_once(monkeypatch):
+    asked = []
+    monkeypatch.setattr(IronCondor, "of_legs", lambda self, legs: asked.append(legs) or OF_LEGS(self, legs))
+    problem = draw(IronCondor, random.Random(3), "hard", 0).problem
+    asked.clear()
+    replies = [problem.perfect_reply() for _ in range(3)]
+    assert asked == [] and len(set(replies)) == 1
+    assert problem.solved == problem.truth(problem.solution())
 
 
 def test_an_expiry_by_rule_is_the_exchanges_day():
