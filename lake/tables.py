@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from urllib.parse import quote
 
 from lake import whole_file
-from lake.point_in_time import ProviderUnavailable, RecordT_co, Source, UnknownKey, known_rows
-from lake.point_in_time import unknown_key as unknown_key
+from lake.point_in_time import ProviderUnavailable, RecordT_co, Source, UnknownKey, known_rows, unknown_key
 from lake.records import Columns
 
 if TYPE_CHECKING:

@@ -110,6 +110,7 @@ def telling_figures(figures: Figures) -> list[tuple[Dimension, Figure]]:
     return [(dimension, figure) for dimension, figure in rows if not figure.probability]
 
 
+@dataclass(frozen=True)
 class Problem(ABC):
     """A task with its truth. A template is a frozen dataclass of parameters that implements it.
 

@@ -7,12 +7,12 @@ from datetime import date
 from functools import cache, lru_cache
 from typing import Any, Generic
 
-from lake.point_in_time import UnknownKey, known_rows
+from lake.point_in_time import UnknownKey, known_rows, unknown_key
 from lake.records import Facts, Sections
 from lake.simulated_filers.directory import filers
 from lake.simulated_filers.schedule import first_filed
 from lake.simulated_filers.statements import facts_of_year
-from lake.tables import RecordT, distinct_in, select_in, unknown_key
+from lake.tables import RecordT, distinct_in, select_in
 
 ORIGIN = "SIMULATED by traderbench (lake/simulated_filers): no real company"
 KEPT = 64

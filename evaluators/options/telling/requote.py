@@ -63,11 +63,10 @@ def of_pair(market: Underlying, pair: Pair) -> Underlying | None:
 
 def in_market(problem: P, market: Underlying) -> P:
     """Return the problem in a market of other yield and volatility."""
-    names = {field.name for field in fields(problem)}  # type: ignore[arg-type]
-    if "market" in names:
-        return replace(problem, market=market)  # type: ignore[type-var]
+    names = {field.name for field in fields(problem)}
     belief = "believed_volatility" if "believed_volatility" in names else "volatility"
-    return replace(problem, dividend_yield=market.dividend_yield, **{belief: market.volatility})  # type: ignore[type-var]
+    changes: dict[str, Any] = {"dividend_yield": market.dividend_yield, belief: market.volatility}
+    return replace(problem, **({"market": market} if "market" in names else changes))
 
 
 def requoted(problem: P, market: Underlying, terms: Terms) -> P | None:
