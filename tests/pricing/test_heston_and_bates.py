@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 import QuantLib as ql
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pricing import bates, black_scholes, heston, merton
@@ -85,6 +85,7 @@ def test_without_volatility_of_variance_bates_is_mertons_model() -> None:
 
 
 @settings(max_examples=25)
+@example(initial=0.01, kappa=0.375, theta=0.0703125, xi=0.796875, rho=-0.75)
 @given(
     initial=st.floats(0.01, 0.3),
     kappa=st.floats(0.3, 5.0),
@@ -100,9 +101,10 @@ def test_prices_obey_bounds_and_are_convex_in_strike(
     calls = np.asarray(heston.price(**_market(strike=strikes, is_call=True), parameters=parameters))
     years = DAYS[:, None] / 365.0
     lower = 100.0 * np.exp(-0.01 * years) - strikes * np.exp(-0.03 * years)
-    assert np.all(calls >= np.maximum(lower, 0.0) - 1e-9)
-    assert np.all(np.diff(calls, axis=1) <= 1e-9)
-    assert np.all(np.diff(calls, 2, axis=1) >= -1e-9)
+    error = 1e-10 * 100.0  # of the spot, as the docstring of price says
+    assert np.all(calls >= np.maximum(lower, 0.0) - error)
+    assert np.all(np.diff(calls, axis=1) <= error)
+    assert np.all(np.diff(calls, 2, axis=1) >= -4.0 * error)
 
 
 def test_gradients_in_the_parameters_are_slopes() -> None:
