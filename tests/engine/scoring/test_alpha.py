@@ -107,15 +107,23 @@ def test_debates_are_counted_and_averaged():
         debated("maintained", 1.2, true_objection=True, family="b"),
         debated("collapsed", 0.8, true_objection=True, family="c"),
         debated("weakened", 0.9, true_objection=None, family="d"),
+        debated("weakened", 0.9, true_objection=True, family="e"),
         record("crypto"),
     ]
     found = alpha.debates(rows)
-    assert (found.tasks, found.true_objections, found.false_objections) == (4, 2, 1)
-    assert found.verdicts == {"maintained": 2, "weakened": 1, "collapsed": 1}
-    assert found.mean_multiplier == pytest.approx((1.2 + 1.2 + 0.8 + 0.9) / 4)
+    assert (found.tasks, found.true_objections, found.false_objections) == (5, 3, 1)
+    assert found.verdicts == {"maintained": 2, "weakened": 2, "collapsed": 1}
+    assert found.mean_multiplier == pytest.approx((1.2 + 1.2 + 0.8 + 0.9 + 0.9) / 5)
     low, high = found.ci95
     assert 0.8 <= low < found.mean_multiplier < high <= 1.2
     assert alpha.debates([record()])[:5] == (0, {"maintained": 0, "weakened": 0, "collapsed": 0}, 0, 0, 1.0)
+
+
+def test_look_ahead_is_counted_by_attempts_and_by_tasks():
+    # three attempts in two of four tasks
+    rows = [record(ahead=ahead) for ahead in (0, 1, 2, 0)]
+    assert alpha.lookahead_penalty(rows) == (0.75, 3, 2, 4)
+    assert alpha.lookahead_penalty([]) == (0.0, 0, 0, 0)
 
 
 def test_alpha_in_both_forms_by_hand():
