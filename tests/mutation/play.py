@@ -22,7 +22,8 @@ from tests.mutation.mutants import Mutant, mutants
 ROOT = Path(__file__).resolve().parents[2]
 EDGES = "tests/evaluators/test_edges_of_marking.py"
 ANSWERS = tuple(
-    f"tests/evaluators/answers/test_{name}.py" for name in ("answers", "formats", "json", "natural", "prose", "edges")
+    f"tests/evaluators/answers/test_{name}.py"
+    for name in ("answers", "formats", "json", "natural", "prose", "edges", "marked")
 )
 PROFESSIONAL = (
     "tests/evaluators/professional/test_memo_and_table.py",

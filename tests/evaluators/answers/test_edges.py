@@ -200,6 +200,46 @@ def test_a_reply_is_labelled_or_not() -> None:
         ("at least 7", None),
         ("7.04, about 7.0", 7.04),
         ("7.04, about 7.1", None),
+        # the calculation may stand between, a list mark before it
+        ("a) 100 / 4 = 25", 25.0),
+        ("25 = 50 / 2 = 100 / 4", 25.0),
+        ("margin = 25 = 100 / 4", 25.0),
+        ("25 = 100 / 4 = 25", 25.0),
+        ("5.5 = 5.5 million", 5.5e6),
+        ("5.5 million = 5.5 billion", None),
+        # a note belongs to the number before it, or else to all that follow it
+        ("7(in millions), that is 7,000,000", 7e6),
+        ("(in millions)7", 7e6),
+        ("(in millions)7.0, about 7", 7e6),
+        ("7.04 (in millions), about 7.0 (in millions)", 7.04e6),
+        ("7 ($000s)", None),
+        ("7 (000s)", 7e3),
+        # before, these were thousands
+        ("7 (000,000s)", 7e6),
+        ("7 (in '000,000)", 7e6),
+        ("7 (thousands and millions)", None),
+        ("7 (in USD)", None),
+        ("999,999,999 (in millions)", 999_999_999e6),
+        ("1,000,000,000 (in millions)", None),
+        # a rounding of the same number, up to half a unit of its last digit and 2%, or half a percent
+        ("4.35, about 4.4", 4.35),
+        ("51, about 5e1", 51.0),
+        ("201, 200", 201.0),
+        ("202, 200", None),
+        ("7.04 million, about 7.0 million", 7.04e6),
+        ("7或7.0", 7.0),
+        ("7 或 8", None),
+        ("a decrease of +5", None),
+        ("5千万", 5e7),
+        ("5 :mln", None),
+        ("5 :bn", None),
+        ("1e308 million", None),
+        ("Plan B (5)", None),
+        ("Plan B - 5", 5.0),
+        ("Net revenue - 5", 5.0),
+        ("(net) profit - 5", 5.0),
+        ("(net profit)- 5", None),
+        ("it is- 5", None),
     ],
 )
 def test_one_number_of_several_that_are_written(text: str, value: float | None) -> None:
@@ -209,11 +249,81 @@ def test_one_number_of_several_that_are_written(text: str, value: float | None) 
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("7% (in millions)", 0.07), ("7", 7.0), ("40% = 0.4", 0.4), ("700 bp", 0.07), ("$7", None), ("7 million", None)],
-)
+    [("7% (in millions)", 0.07), ("7", 7.0), ("40% = 0.4", 0.4), ("700 bp", 0.07), ("$7", None), ("7 million", None),
+     ("7 (%)", 0.07), ("-25% = (25%)", -0.25), ("2024 or 7.5%", None), ("7.04%, about 7.0%", 0.0704)],
+)  # fmt: skip
 def test_a_percentage_has_no_scale(text: str, value: float | None) -> None:
     said = number(f"Final answer: {text}", kind="percent")
     assert isinstance(said, str) if value is None else said == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        # a number in parentheses restates one of its own unit, and is negative where it stands for itself
+        ("margin 5%; net profit: ($40)", -40.0),
+        ("$40 for the year ($40)", 40.0),
+        # those of a calculation are no sign: before, these were read as -5, or refused
+        ("margin 50%; profit is (10 - 5 = 5)", 5.0),
+        ("On 7 shares the profit is ($10 - $5 = $5)", 5.0),
+        ("On 7 shares the profit: ($10 - $5 = $5) million", 5e6),
+        ("($10 - $5 = $5) at 7%", 5.0),
+        ("At 7% it is ($5 - $10 = -$5)", -5.0),
+        ("$5, (10 / 20 = 50%)", 5.0),
+        ("$5, 50%", None),
+        ("$7 (in millions of dollars)", 7e6),
+        ("7 million (USD)", 7e6),
+        ("€7 (in millions of dollars)", None),
+        ("1,500,000,000,000,000 (in USD)", 1.5e15),
+        ("5.5 = $5.5 million", 5.5e6),
+    ],
+)
+def test_an_amount_beside_other_numbers(text: str, value: float | None) -> None:
+    said = number(f"Final answer: {text}", kind="currency")
+    assert isinstance(said, str) if value is None else said == value
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "value"),
+    [
+        ("18 months = 1.5 years", {"unit": "years"}, 1.5),
+        ("18 = 2 years", {"unit": "years"}, None),
+        ("2 years = 3", {"unit": "years"}, None),
+        ("5% over 30 days", {"kind": "any"}, 0.05),
+        ("3 days over 30 days", {"unit": "days"}, None),
+        ("$5 EUR", {"kind": "any"}, None),
+        ("7 (USD and EUR)", {"kind": "any"}, None),
+    ],
+)
+def test_units_beside_each_other(text: str, asked: dict[str, str], value: float | None) -> None:
+    said = number(f"Final answer: {text}", **asked)
+    assert isinstance(said, str) if value is None else said == value
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "reason"),
+    [
+        ("$7", {}, "wrong unit: '$7' is in USD, asked for a plain number"),
+        ("7 months", {"unit": "years"}, "wrong unit: '7 months' is in months, asked for years"),
+        ("7 and 8 were reported (in millions)", {}, "unclear to which number the scale belongs"),
+        ("7 (thousands and millions)", {}, "unclear scale or unit: '(thousands and millions)'"),
+        ("5abc", {}, "unclear scale or sign after '5': 'abc'"),
+        ("5^2", {}, "unclear scale or sign after '5': '^2'"),
+        ("100, or (10 / 2 = 5)", {}, "several numbers in the stated answer: 100, 5"),
+    ],
+)
+def test_a_refusal_quotes_what_it_is_about(text: str, asked: dict[str, str], reason: str) -> None:
+    assert str(number(f"Final answer: {text}", **asked)).startswith(reason)
+
+
+def test_nothing_is_not_negative_by_words() -> None:
+    for text, worded in (("a decrease of 5", True), ("a decrease of 0", False), ("-5", False)):
+        stated = parse_number(f"Final answer: {text}")
+        assert not isinstance(stated, Refusal) and stated.negative_by_words is worded
+
+
+def test_a_dash_behind_an_equals_sign_is_a_minus() -> None:
+    assert number("= - 5") == number("x = - 5") == -5.0
 
 
 def test_a_field_may_hold_a_dash_before_its_number() -> None:
@@ -231,3 +341,10 @@ def test_of_an_order_that_differs_the_items_in_their_place_are_told() -> None:
     score = ExpectedOrder((3, 1, 2)).grade("Final answer: 3, 2, 1")
     assert (score.passed, score.reason) == (False, "1 of 3 items in their place; exact match only")
     assert not ExpectedOrder((3, 1, 2)).grade("Final answer: 3, 1").passed
+
+
+def test_an_order_has_at_most_a_hundred_items() -> None:
+    items = tuple(range(1, 102))
+    assert ExpectedOrder(items[:100]).grade("Final answer: " + ",".join(map(str, items[:100]))).passed
+    refused = ExpectedOrder(items).grade("Final answer: " + ",".join(map(str, items)))
+    assert refused.reason == "the stated order has 101 items, more than 100"
