@@ -41,14 +41,14 @@ class Reached(NamedTuple):
     functions: frozenset[Function]
 
 
-class _Slow(BaseException):
-    """Ends a test that takes too long to be played again; no ``Exception``, which a test could catch."""
-
-
 class Player:
-    """The plugin of pytest that plays mutants in the place of tests; ``tell`` gets the row and whether it is killed."""
+    """The plugin of pytest that plays mutants in the place of tests.
 
-    def __init__(self, rows: Sequence[tuple[int, Mutant, tuple[str, ...]]], tell: Callable[[int, bool], None]) -> None:
+    ``tell`` gets the names of the tests that are too slow, then for each row whether the mutant is killed; None where
+    no quick test calls the function: what runs while modules are loaded can only be played by a process that starts.
+    """
+
+    def __init__(self, rows: Sequence[tuple[int, Mutant, tuple[str, ...]]], tell: Callable[[object], None]) -> None:
         self.rows = rows
         self.tell = tell
         self.longest_s = 0.0
@@ -72,15 +72,20 @@ class Player:
         failed = [session.items[test.place].nodeid for test in reached if not test.passed]
         if failed:
             raise RuntimeError(f"tests fail on the code as it is: {', '.join(failed)}")
+        self.tell([session.items[test.place].nodeid for test in reached if test.seconds >= SLOW_S])
         written = _functions(files)
         for row, mutant, tests in self.rows:
             function = (mutant.file, mutant.function)
             quick = (test for test in reached if function in test.functions and test.seconds < SLOW_S)
             items = [session.items[test.place] for test in sorted(quick, key=lambda test: test.seconds)]
             items = [item for item in items if any(item.nodeid.startswith(test) for test in tests)]
-            said = _in_a_fork(lambda: _survived(session, items, mutant, written[function]))  # noqa: B023
-            self.tell(row, said != b"survived")
+            self.tell((row, self._killed(session, items, mutant, written[function]) if items else None))
         return True
+
+    def _killed(
+        self, session: pytest.Session, items: Sequence[pytest.Item], mutant: Mutant, written: Sequence[FunctionType]
+    ) -> bool:
+        return _in_a_fork(lambda: _survived(session, items, mutant, written)) != b"survived"
 
     def _measured(self, session: pytest.Session, files: frozenset[str]) -> Iterator[Reached]:
         called: set[Function] = set()
@@ -101,11 +106,11 @@ class Player:
             sys.setprofile(None)
             threading.setprofile(None)
             seconds = SLOW_S if self.stopped else time.process_time() - began
-            yield Reached(place, seconds, self.stopped or session.testsfailed == before, frozenset(called))
+            yield Reached(place, seconds, session.testsfailed == before, frozenset(called))
 
     def _stop(self, *_: object) -> None:
         self.stopped = True
-        raise _Slow
+        pytest.skip("too slow to be played on mutants")
 
 
 def _in_a_fork(call: Callable[[], bytes]) -> bytes:

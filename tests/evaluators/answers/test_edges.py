@@ -15,7 +15,7 @@ from evaluators.answers.number import MAX_NUMBERS, read_number
 from evaluators.answers.statement import MAX_LINE_CHARS, MAX_STATEMENT_CHARS
 from evaluators.answers.tolerance import Tolerance, numbers_match
 from evaluators.answers.typed_json import MAX_CHARS, embedded_objects, number_field
-from evaluators.answers.typography import characters
+from evaluators.answers.typography import characters, plain
 
 
 def number(text: str, **asked: str) -> float | str:
@@ -46,6 +46,19 @@ def test_full_width_characters_quotes_and_stops_are_the_ascii_ones() -> None:
     # neighbours stay as they are
     for code in (0xFF00, 0xFF5F, 0x3001, 0x2014, 0x2015, 0x2213, 0x200E, 0x2061, 0x00AE, 0x2797):
         assert characters(chr(code)) == chr(code)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        # between digits it separates, before a number it is a sign, elsewhere punctuation
+        ("15—17", "15-17"), ("$5—7", "$5-7"), ("5—7 of", "5-7 of"),
+        ("—5", "-5"), ("is —5", "is -5"), ("(—$5)", "(-$5)"), ("a = —.5", "a = -.5"),
+        ("profit—5", "profit - 5"), ("5—up", "5 - up"), ("so — then", "so  -  then"), ("is —up", "is  - up"),
+    ],
+)  # fmt: skip
+def test_what_a_long_dash_is(text: str, read: str) -> None:
+    assert plain(text) == read
 
 
 @pytest.mark.parametrize("code", [0x00A0, 0x2007, 0x2009, 0x202F])
@@ -139,6 +152,46 @@ def test_an_object_in_prose_is_found_up_to_the_longest_reply() -> None:
     broken = '{"x": y} '
     assert embedded_objects(broken * 199 + '{"answer": 7}') == [{"answer": 7}]
     assert embedded_objects(broken * 200 + '{"answer": 7}') == []
+
+
+@pytest.mark.parametrize("bad", ['{"a": 1e999}', '{"a": 1, "a": 2}', '{"a": "b}', "{" + '"a": {' * 16 + "}" * 17])
+def test_an_object_that_is_none_is_passed_over(bad: str) -> None:
+    assert embedded_objects(f'First {bad} then {{"answer": 7}}.')[-1:] == [{"answer": 7}]
+    assert len(embedded_objects(f"First {bad} then.")) == ("{" * 3 in bad)
+
+
+def nested(levels: int) -> str:
+    return '{"a": ' * levels + "1" + "}" * levels
+
+
+def test_an_object_has_at_most_sixteen_levels_however_many_stand_side_by_side() -> None:
+    assert parse_json_object(nested(16)) == json.loads(nested(16))
+    refused = parse_json_object(nested(17))
+    assert isinstance(refused, Refusal) and refused.reason == "invalid JSON: nested deeper than 16 levels"
+    assert embedded_objects(f"See {nested(16)}.") == [json.loads(nested(16))]
+    assert embedded_objects(f"See {nested(17)}.") == []
+    wide = '{"b": [' + "[1], " * 40 + nested(14) + "]}"
+    assert parse_json_object(wide) == json.loads(wide)
+    assert isinstance(parse_json_object(wide.replace(nested(14), nested(15))), Refusal)
+
+
+def test_the_search_for_objects_ends_when_ten_times_the_longest_reply_is_read() -> None:
+    """Each of many objects that open and never close is read to the end of the text."""
+    for end in ("x", '"b": 1e999'):
+        for opened, found in ((95, True), (115, False)):
+            text = '{"a":' * opened + "[" + "1," * 9_700 + end
+            text += ' {"answer": 7}'
+            assert len(text) == pytest.approx(20_000, rel=0.02)
+            assert (embedded_objects(text) == [{"answer": 7}]) is found, (end, opened)
+
+
+def test_two_fenced_objects_must_be_the_same() -> None:
+    one, other = (f'```json\n{{"answer": {number}}}\n```\n' for number in (1, 2))
+    assert parse_json_object(one + one) == {"answer": 1}
+    refused = parse_json_object(one + other)
+    assert isinstance(refused, Refusal) and "2 different JSON objects" in refused.reason
+    broken = parse_json_object('```json\n{"answer": }\n```')
+    assert isinstance(broken, Refusal) and broken.reason.startswith("invalid JSON: ")
 
 
 def test_a_number_in_json_is_finite_and_no_word() -> None:
