@@ -32,6 +32,7 @@ PROFESSIONAL = (
 )
 JUDGE = ("tests/evaluators/judge/test_edges.py", "tests/evaluators/judge/test_rules.py")
 BY_HAND = "tests/evaluators/synthetic/test_marks_by_hand.py"
+DEBATE = tuple(f"tests/evaluators/debate/test_{name}.py" for name in ("by_hand", "rules", "session"))
 TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/answers/*.py": (EDGES, *ANSWERS),
     "evaluators/bizfinbench/public_answers.py": (
@@ -50,9 +51,12 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/judge/verdict.py": (EDGES, *JUDGE),
     "evaluators/judge/gates.py": (EDGES, *JUDGE),
     "evaluators/judge/figures.py": (EDGES, *JUDGE),
+    "evaluators/casebook/answer.py": (EDGES, "tests/evaluators/casebook/test_answer.py"),
+    "evaluators/debate/*.py": (EDGES, *DEBATE),
     "evaluators/gdpval/rubric.py": (EDGES, "tests/evaluators/gdpval/test_gdpval.py"),
     "engine/scoring/score.py": (EDGES, "tests/engine/scoring/test_score.py"),
     "engine/scoring/intervals.py": (EDGES, "tests/engine/scoring/test_intervals.py"),
+    "engine/scoring/role.py": (EDGES, "tests/engine/scoring/test_alpha.py"),
     "engine/scoring/statistics.py": (EDGES, "tests/engine/scoring/test_statistics.py"),
     "engine/scoring/alpha.py": (EDGES, "tests/engine/scoring/test_alpha.py"),
 }
