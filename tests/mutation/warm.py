@@ -106,7 +106,8 @@ class Player:
             sys.setprofile(None)
             threading.setprofile(None)
             seconds = SLOW_S if self.stopped else time.process_time() - began
-            yield Reached(place, seconds, session.testsfailed == before, frozenset(called))
+            # stopped in the middle of a generator of examples, a test can also count as failed
+            yield Reached(place, seconds, self.stopped or session.testsfailed == before, frozenset(called))
 
     def _stop(self, *_: object) -> None:
         self.stopped = True

@@ -361,7 +361,7 @@ def test_units_beside_each_other(text: str, asked: dict[str, str], value: float 
         ("7 and 8 were reported (in millions)", {}, "unclear to which number the scale belongs"),
         ("7 (thousands and millions)", {}, "unclear scale or unit: '(thousands and millions)'"),
         ("5abc", {}, "unclear scale or sign after '5': 'abc'"),
-        ("5^2", {}, "unclear scale or sign after '5': '^2'"),
+        ("5^23", {}, "unclear scale or sign after '5': '^2'"),
         ("100, or (10 / 2 = 5)", {}, "several numbers in the stated answer: 100, 5"),
     ],
 )
