@@ -73,6 +73,7 @@ def test_what_stands_around_an_answer(text: str, value: float | None) -> None:
 
 
 def test_as_many_characters_and_restatements_as_allowed_are_read_and_one_more_is_not() -> None:
+    assert MAX_CHARS == 200_000 and MAX_LINE_CHARS == 10_000
     assert said("7".ljust(MAX_CHARS)) == 7.0
     assert f"more than {MAX_CHARS}" in str(said("7".ljust(MAX_CHARS + 1)))
     assert said("Final answer: 7" + "\nAnswer: 7" * MAX_MARKS) == 7.0
