@@ -32,7 +32,7 @@ PROFESSIONAL = (
 )
 JUDGE = ("tests/evaluators/judge/test_edges.py", "tests/evaluators/judge/test_rules.py")
 BY_HAND = "tests/evaluators/synthetic/test_marks_by_hand.py"
-DEBATE = tuple(f"tests/evaluators/debate/test_{name}.py" for name in ("by_hand", "rules", "session"))
+DEBATE = tuple(f"tests/evaluators/debate/test_{name}.py" for name in ("by_hand", "rules"))
 TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/answers/*.py": (EDGES, *ANSWERS),
     "evaluators/bizfinbench/public_answers.py": (

@@ -79,6 +79,26 @@ def test_what_the_agent_broke_counts_0_and_what_we_broke_nowhere():
     assert (found["execution"].score, found["execution"].n) == (50.0, 2)
 
 
+def test_what_the_agent_broke_counts_0_where_its_parts_or_its_dataset_say():
+    def counted(row):
+        return {name: (found.score, found.n) for name, found in role([row]).dimensions.items() if found.n}
+
+    # the parts that there are, and nothing of what they were worth
+    assert counted(record("options", parts={"pnl": 80.0}, state="agent_error")) == {"fundamental": (0.0, 1)}
+    broken = {"state": "agent_error", "category": "Event Logic Reasoning"}
+    assert counted(record("bizfinbench", **broken)) == {"macro": (0.0, 1)}
+    assert counted(record("bizfinbench", state="agent_error")) == {"fundamental": (0.0, 1)}
+    # without parts there is nothing to count of a task that was played
+    assert counted(record("options", state="failed")) == {}
+
+
+def test_two_families_have_a_standard_error_and_one_has_none():
+    rows = [record("prbench", parts={"claim": value}, family=family) for value, family in ((100.0, "a"), (0.0, "b"))]
+    # s / sqrt(2) of 100 and 0
+    assert role(rows).se == pytest.approx(50.0) and role(rows).weights["macro"] == 1.0
+    assert role(rows[:1] * 2).se is None
+
+
 def test_a_part_without_a_place_is_named():
     found = role([record("mine", parts={"elegance": 100.0, "answer": 60.0})])
     assert found.unplaced == ["mine: elegance"] and found.score == pytest.approx(60.0)

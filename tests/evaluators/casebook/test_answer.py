@@ -72,7 +72,7 @@ def test_a_set_of_labels_is_right_as_a_whole_in_any_order() -> None:
     assert Verdict("d", "d", (), ("A",), several=True).is_right([])
 
 
-def by_scipy(mean: float, deviation: float) -> float:
+def by_scipy(mean: float, deviation: float, true: Forecast = TRUE) -> float:
     """E|X - Y| - E|X - X'| / 2 of X, X' as stated and Y true (Gneiting and Raftery 2007, eq. 21), by quadrature."""
 
     def distance(apart: float, spread: float) -> float:
@@ -82,7 +82,7 @@ def by_scipy(mean: float, deviation: float) -> float:
             integrate.quad(lambda z: abs(z) * stats.norm.pdf(z, apart, spread), low, high, points=[*bounds])[0]
         )
 
-    return distance(mean - TRUE.mean, math.hypot(deviation, TRUE.deviation)) - distance(0.0, deviation * 2**0.5) / 2
+    return distance(mean - true.mean, math.hypot(deviation, true.deviation)) - distance(0.0, deviation * 2**0.5) / 2
 
 
 @pytest.mark.parametrize(("mean", "deviation"), [(100.0, 4.0), (103.0, 6.0), (92.0, 2.0), (97.0, 5.0)])
@@ -90,14 +90,17 @@ def test_the_score_of_a_forecast_is_that_of_quadrature(mean: float, deviation: f
     assert TRUE.expected_score(mean, deviation) == pytest.approx(by_scipy(mean, deviation), rel=1e-9)
 
 
-def test_the_credit_of_a_forecast_is_its_way_from_the_best_around_the_last_value_to_the_truth() -> None:
-    worst = optimize.minimize_scalar(lambda deviation: by_scipy(92.0, deviation), bounds=(0.1, 40.0), method="bounded")
-    best = by_scipy(100.0, 4.0)
-    for mean, deviation in ((99.0, 5.0), (101.5, 4.0), (100.0, 6.5), (98.0, 3.0)):
-        way = (worst.fun - by_scipy(mean, deviation)) / (worst.fun - best)
+@pytest.mark.parametrize("true", [TRUE, Forecast("f", "f", mean=5.0, deviation=4.0, naive=-4.0)])
+def test_the_credit_of_a_forecast_is_its_way_from_the_best_around_the_last_value_to_the_truth(true: Forecast) -> None:
+    worst = optimize.minimize_scalar(
+        lambda wide: by_scipy(true.naive, wide, true), bounds=(0.1, 40.0), method="bounded"
+    )
+    best = by_scipy(true.mean, 4.0, true)
+    for apart, deviation in ((-1.0, 5.0), (1.5, 4.0), (0.0, 6.5)):
+        way = (worst.fun - by_scipy(true.mean + apart, deviation, true)) / (worst.fun - best)
         assert 0.5 < way < 1.0
         # what lies in the second half of the way counts, on 0 to 1
-        assert TRUE.credit(mean, deviation) == pytest.approx(2 * way - 1, rel=1e-6)
+        assert true.credit(true.mean + apart, deviation) == pytest.approx(2 * way - 1, rel=1e-6)
 
 
 @pytest.mark.parametrize("stated", [(math.inf, 4.0), (math.nan, 4.0), (100.0, math.inf), (100.0, math.nan)])

@@ -62,6 +62,15 @@ def test_a_named_question_by_hand(reply: dict[str, object], expected: tuple[obje
         ("0.125 * 8.3 * 100", "right"),
         ("12.5 * 8.3 * 100 / 100 * 365 / 365", "right"),
         ("12.5 * 8.3 * 0.25 / 0.25", "right"),
+        # a year of 360 days, and thousands to billions
+        ("12.5 * 8.3 * 360 / 360 * 1e3 / 1e3 * 1e4 / 1e4 * 1e6 / 1e6 * 1e9 / 1e9", "right"),
+        ("12.5 * 8.3 * 361 / 361", "361 is no figure of the text"),
+        # a figure of the text as basis points, in thousands, millions and billions
+        ("0.00125 * 8.3 * 1e4", "right"),
+        ("12.5e3 * 8.3 / 1e3", "right"),
+        ("12.5e6 * 8.3 / 1e6", "right"),
+        ("12.5e9 * 8.3 / 1e9", "right"),
+        ("12.5e4 * 8.3 / 1e4", "125000 is no figure of the text"),
         ("103.75", "103.75 is no figure of the text"),
         ("12.5 * 8.3 * 101 / 101", "101 is no figure of the text"),
         ("12.5 * 8.3 * 200.25 / 200.25", "200.25 is no figure of the text"),
