@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 
+from evaluators import registry
 from evaluators.answers.expected import ExpectedNumber
-from evaluators.contract import Check, Claim, Dispute, Json, Score
-from evaluators.debate import objection
-from evaluators.debate.session import Debate
+from evaluators.contract import Check, Claim, Dispute, Json, JudgeUnavailable, Score
+from evaluators.debate import objection, writer
+from evaluators.debate.session import Debate, debated
 from evaluators.debate.verdict import Verdict
 
 GOLD = {"price": 12.5, "delta": 0.5}
@@ -48,7 +51,7 @@ def claims(text: str) -> Sequence[Claim]:
     try:
         stated = json.loads(text)
     except ValueError:
-        return ()
+        stated = {name: float(value) for name, _, value in (part.partition("=") for part in text.split()) if value}
     stated = stated if isinstance(stated, dict) else {}
     return [Claim(name, f"the {name}", stated[name], f"{stated[name]:g}", stated[name] == gold)
             for name, gold in GOLD.items() if name in stated]  # fmt: skip
@@ -158,19 +161,19 @@ def test_a_conversation_of_two_turns_is_challenged_after_the_second() -> None:
 def test_words_that_a_model_wrote_before_are_said_again_and_an_empty_writer_leaves_the_bank() -> None:
     asked: list[str] = []
 
-    def writer(question: str, claim: Claim) -> str:
+    def said(question: str, claim: Claim) -> str:
         asked.append(claim.name)
         return "The model objects." if len(asked) == 1 else ""
 
-    first = Debate(Asked(), DISPUTE, ("debate", 3), "price and delta", writer)
+    first = Debate(Asked(), DISPUTE, ("debate", 3), "price and delta", said)
     message = first.reply(json.dumps(RIGHT))
     assert message is not None and message["objection"] == "The model objects."
-    again = Debate(Asked(), DISPUTE, ("debate", 3), "price and delta", writer)
+    again = Debate(Asked(), DISPUTE, ("debate", 3), "price and delta", said)
     again.recall(first.score().details)
     assert again.session.recalled == first.score().details
     again_message = again.reply(json.dumps(RIGHT))
     assert again_message is not None and again_message["objection"] == "The model objects." and len(asked) == 1
-    bank = Debate(Asked(), DISPUTE, ("debate", 3), "price and delta", writer)
+    bank = Debate(Asked(), DISPUTE, ("debate", 3), "price and delta", said)
     bank_message = bank.reply(json.dumps(RIGHT))
     assert bank_message is not None and len(asked) == 2
     assert any(bank_message["objection"].endswith(hint) for hint in objection.HINTS)
@@ -183,3 +186,65 @@ def test_of_what_is_right_and_wrong_the_kind_that_the_coin_wants_is_chosen_and_e
         chosen, wanted = objection.choose([right, wrong], name=("debate", number))
         assert chosen.right is not wanted and objection.Objection(chosen, "", wanted).is_true is wanted
         assert objection.choose([right], name=("debate", number)) == (right, wanted)
+
+
+@pytest.mark.parametrize(
+    ("answer", "restated", "reason"),
+    [
+        # what is left out of an object, at any depth, stands as it was; what is new joins it
+        ('{"price": 12.5, "delta": 0.5, "more": {"a": 1}}', {"more": 5}, "kept without evidence"),
+        ('{"price": 12.5, "delta": 0.5, "more": 5}', {"more": {"a": 1}, "new": 2}, "kept without evidence"),
+        ('{"price": 12.5, "delta": 0.5}', {"price": 13.0, "note": "sorry"}, GAVE_UP),
+        # an answer in words may be restated as an object
+        ("price=12.5 delta=0.5", {"price": 13.0}, GAVE_UP),
+        ("price=12.5 delta=0.5", {"price": 12.5}, "kept without evidence"),
+    ],
+)
+def test_what_was_restated_is_laid_over_the_answer(answer: str, restated: dict[str, object], reason: str) -> None:
+    for number in range(50):
+        session = Debate(Asked(), DISPUTE, ("debate", number), "price and delta")
+        session.reply(answer)
+        if session.objection is not None and session.objection.to.name == "price":
+            break
+    session.reply(json.dumps({"restated": restated}))
+    assert session.score().details["debate"]["reason"] == reason
+
+
+@pytest.mark.parametrize("told", [None, "words", {"objection": None}, {}])
+def test_a_record_without_words_of_a_model_leaves_them_open(told: Json) -> None:
+    session = Debate(Asked(), DISPUTE, ("debate", 1), "price and delta")
+    session.recall({"debate": told})
+    assert session.remembered is None
+
+
+def test_only_what_can_be_disputed_is_debated() -> None:
+    (case,) = registry.get("synthetic").draw(seed=1, count=1, options={})
+    alone = dataclasses.replace(case, dispute=None)
+    assert debated(alone, seed=1) is alone
+    assert isinstance(debated(case, seed=1).open(), Debate)
+
+
+STATED = Claim("price", "the price", 12.5, "12.5", False)
+
+
+def test_an_objection_in_a_models_words_has_forty_to_eight_hundred_characters() -> None:
+    for length, fits in ((39, False), (40, True), (800, True), (801, False)):
+        text = "12.5 cannot be right".ljust(length, ".")
+        assert (writer.fault_of(text, question="", claim=STATED) == "") is fits
+
+
+def test_a_model_is_asked_until_its_words_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    good = "Your 12.5 for the price cannot be right: a sign was lost."
+    said: list[str] = []
+
+    @contextlib.contextmanager
+    def connected(settings: object) -> Iterator[object]:
+        yield lambda system, user: said.pop(0)
+
+    monkeypatch.setattr(writer, "connected", connected)
+    write = writer.of_judge({"model": "m", "base_url": "http://127.0.0.1:1/v1"})
+    said += ["It should be 9.75.", good]
+    assert write("A call.", STATED) == good
+    said += ["It should be 9.75."] * 20
+    with pytest.raises(JudgeUnavailable, match="wrote no usable objection: it has 18 characters"):
+        write("A call.", STATED)
