@@ -62,8 +62,8 @@ def _joined(items: list[Sample], low: float, high: float) -> Estimate | None:
     if families < 2:
         return None
     weight = math.fsum(item.weight for item in items) / families
-    ends = [Sample(name, value, weight) for name, value in zip(PSEUDO_FAMILIES, (low, high), strict=True)]
-    return clustered_mean(items + ends)
+    lowest, highest = PSEUDO_FAMILIES
+    return clustered_mean([*items, Sample(lowest, low, weight), Sample(highest, high, weight)])
 
 
 def wilson(share: float, number: float) -> Span:

@@ -127,12 +127,12 @@ def tested(difference: Estimate, *, n: int) -> PairedDifference:
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return Holm's step-down adjusted p values, in the order given (Holm 1979)."""
     order = np.argsort(np.asarray(p_values, dtype=float), kind="stable")
-    adjusted = [0.0] * len(p_values)
+    adjusted: dict[int, float] = {}
     running = 0.0
     for rank, index in enumerate(order):
         running = max(running, min(1.0, (len(p_values) - rank) * p_values[int(index)]))
         adjusted[int(index)] = running
-    return adjusted
+    return [adjusted[index] for index in range(len(p_values))]
 
 
 def minimum_detectable_difference(se: float, *, power: float = 0.8, level: float = 0.05) -> float:

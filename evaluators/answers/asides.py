@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from evaluators.answers.dates import DAY_OF_MONTH, PERIODS, YEAR, written_dates
-from evaluators.answers.quantity import DIGITS, QUANTITY
+from evaluators.answers.quantity import DIGITS, QUANTITY, SHUT
 
 _AMOUNT = (
     rf"[-+(]?[$€£]?{DIGITS}"
@@ -85,11 +85,13 @@ def _working(match: re.Match[str]) -> str:
     if not is_formula(inside):
         return inside
     kept = re.split(r"[=≈]", inside)[-1].strip() if re.search(r"[=≈]\s*[^\s)]", inside) else ""
-    kept = "" if is_formula(kept) or not kept else kept
-    if kept and not re.search(r"[0-9]", match.string[: match.start()] + match.string[match.end() :]):
-        # the result of the whole statement: its parentheses are those of the calculation, not of a negative number
-        return kept.rstrip(")").rjust(len(inside))
-    return f"({kept}".rjust(len(inside)) if kept else " " * len(inside)
+    kept = "" if is_formula(kept) else kept
+    if not kept:
+        return " " * len(inside)
+    # the parentheses are those of the calculation, not of a negative number
+    result = kept.removesuffix(")")
+    alone = not re.search(r"[0-9]", match.string[: match.start()] + match.string[match.end() :])
+    return (result if alone else f"{SHUT[0]}{result}{SHUT[1]}").rjust(len(inside))
 
 
 def without_asides(text: str, *, days_asked: bool) -> str:

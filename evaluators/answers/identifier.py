@@ -41,7 +41,7 @@ def _dates(text: str) -> set[str] | Refusal:
     for written, days in stated:
         if not days:
             return Refusal(f"there is no such day: {written!r}")
-        if len(days) > 1 and not found & set(days):
+        if not found & set(days):
             return Refusal(f"day or month first in {written!r}? write the date as YYYY-MM-DD")
     return found
 

@@ -13,7 +13,7 @@ _FILLER = (
     r"(?:all|figures?|amounts?|values?|numbers?|data|currency|stated|expressed|reported|given|shown|are|is|in|the|of"
     r"|per\s+the\s+filing|单位)"
 )
-_SCALES = rf"(?:'?000s?|000,000s?|hundreds|{SCALE})"
+_SCALES = rf"(?:'?000,000s?|'?000s?|hundreds|{SCALE})"
 _NOTE = re.compile(
     rf"[(\[（]\s*(?:(?:{_FILLER})[\s:：]*){{0,6}}(?P<inside>(?:(?:{_SCALES}|{UNIT}|of|in|and)\s*){{1,5}})[)\]）]"
     rf"|\b(?:(?:{_FILLER})\s+){{0,5}}in\s+(?P<after_in>(?:(?:{UNIT})\s*)?(?:thousand|million|billion|trillion)s(?:\s+(?:of\s+)?(?:{UNIT}))?"
@@ -35,7 +35,7 @@ class Note(NamedTuple):
 
 def _scale(word: str) -> float:
     word = word.lower()
-    return SCALES[word] if word in SCALES else {"hundreds": 1e2}.get(word, 1e6 if word.count("0") > 3 else 1e3)
+    return SCALES[word] if word in SCALES else {"hundreds": 1e2}.get(word, 1e6 if "," in word else 1e3)
 
 
 def read_notes(text: str) -> list[Note] | Refusal:

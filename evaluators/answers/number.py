@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from evaluators.answers.asides import is_formula, without_asides
 from evaluators.answers.direction import is_fall
 from evaluators.answers.notes import Note, read_notes, without_notes
-from evaluators.answers.quantity import MONEY, QUANTITY, Quantity, read_quantity, spelled
+from evaluators.answers.quantity import MONEY, QUANTITY, SHUT, Quantity, read_quantity, spelled
 from evaluators.answers.statement import (
     MAX_STATEMENT_CHARS,
     Statement,
@@ -141,9 +141,9 @@ def _top_level(text: str) -> str:
     """Return ``text`` with blanks for what stands in parentheses."""
     depth, out = 0, []
     for char in text:
-        depth += char == "("
+        depth += char in ("(", SHUT[0])
         out.append(" " if depth else char)
-        depth -= char == ")" and depth > 0
+        depth -= char in (")", SHUT[1]) and depth > 0
     return "".join(out)
 
 
@@ -151,6 +151,11 @@ def _bare(text: str) -> re.Match[str] | None:
     """Return the quantity of a text that is nothing else, with or without a label before it."""
     stripped = _LABEL.sub("", text.strip(" \t.,*~")).strip(" \t.,*~")
     return QUANTITY.fullmatch(stripped)
+
+
+def _only(match: re.Match[str]) -> Quantity | Refusal:
+    """Return a quantity that stands by itself."""
+    return read_quantity(match, labelled=True, first=True)
 
 
 def _result_of_chain(text: str) -> tuple[int, int] | Refusal:
@@ -176,10 +181,10 @@ def _result_of_chain(text: str) -> tuple[int, int] | Refusal:
         left = [number for number, part in enumerate(parts) if QUANTITY.search(part) and not is_formula(part)]
         return (starts[left[0]], marks[left[0]].start()) if len(left) == 1 else whole
     last = QUANTITY.search(text, starts[-1])
-    end = read_quantity(last, labelled=True, first=True) if last else None
+    end = _only(last) if last else None
     for part in parts:
         bare = None if part.rstrip().endswith(_OPERATORS) else _bare(part)
-        found = read_quantity(bare, labelled=True, first=True) if bare else None
+        found = _only(bare) if bare else None
         if not isinstance(found, Quantity) or not isinstance(end, Quantity):
             continue
         same = _same(found, end) or (not found.unit and found.scale == 1.0 and abs(found.figure) == abs(end.figure))
@@ -236,7 +241,7 @@ def _noted(found: list[Quantity], notes: list[Note], text: str) -> list[Quantity
 def _with_note(quantity: Quantity, note: Note) -> Quantity | Refusal:
     if note.unit and quantity.unit and note.unit != quantity.unit:
         return Refusal(f"two units for one number: {quantity.text!r} and {note.unit}")
-    if note.scale != 1.0 and quantity.unit in PERCENT_UNITS:
+    if quantity.unit in PERCENT_UNITS:
         return quantity
     if note.scale != 1.0 and quantity.scale not in (1.0, note.scale):
         return Refusal(f"two scales for one number: {quantity.text!r} and a factor of {note.scale:,.0f}")
@@ -278,7 +283,7 @@ def _read(statement: Statement, *, kind: Kind, unit: str) -> StatedNumber | Refu
     if isinstance(result, Refusal):
         return result
     # What stands outside the result gives words, not numbers: blanks keep the places.
-    visible = " " * result[0] + text[slice(*result)] + " " * (len(text) - result[1])
+    visible = " " * result[0] + text[slice(*result)]
     found = _quantities(visible, labelled=statement.labelled or result[0] > 0)
     if isinstance(found, Refusal):
         return found

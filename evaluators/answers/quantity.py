@@ -34,9 +34,11 @@ _SIGNS = [word for unit in sorted(CURRENCIES) for word in UNIT_WORDS[unit] if no
 MONEY = words_pattern(_SIGNS).replace("(?![A-Za-z])", "")
 DIGITS = r"(?:(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
 _BEFORE_DIGITS = r"(?:thousand|million|billion|trillion)s?|mm|mn|m|bn|b|k|tn"
+SHUT = ("⟦", "⟧")
+"""Stand for the parentheses around the result of a calculation, which are no minus sign."""
 QUANTITY = re.compile(
     rf"""
-    (?:(?P<open>\()[ \t]*)?
+    (?:(?:(?P<open>\()|{SHUT[0]})[ \t]*)?
     (?P<sign>[-+](?![ \t])|(?:minus|negative)[ \t]+|负)?
     (?P<money>(?:(?<![A-Za-z])(?:{MONEY})))?
     (?(money)[ \t]*(?P<early>(?:{_BEFORE_DIGITS})(?=[ \t]+[(]?[-+]?[0-9.]))?[ \t]*)
@@ -46,12 +48,12 @@ QUANTITY = re.compile(
     (?P<digits>{DIGITS})
     (?P<exponent>[eE][-+]?[0-9]{{1,4}})?
     (?![0-9]|[.,][0-9])
-    (?P<close>[ \t]*\))?
+    (?P<close>[ \t]*[){SHUT[1]}])?
     (?:[ \t]*-?(?P<scale>{SCALE}))?
     (?:[ \t]*-?(?P<unit>{UNIT}))?
     (?:[ \t]+(?P<again>{SCALE}))?
     (?:[ \t]+(?P<unit_again>{UNIT}))?
-    (?P<late_close>[ \t]*\))?
+    (?P<late_close>[ \t]*[){SHUT[1]}])?
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -148,22 +150,22 @@ _OTHER_UNIT = re.compile(
 
 def _strange_end(match: re.Match[str]) -> str:
     """Return what is glued to the quantity and is neither scale nor unit."""
-    following = match.string[match.end() : match.end() + 40]
+    following = match.string[match.end() :]
     if other := _OTHER_UNIT.match(following):
         return other.group().strip()
-    if re.match(r"[A-Za-z]", following) and not match.group().endswith((" ", ")")):
+    if re.match(r"[A-Za-z]", following) and not match.group().endswith((" ", ")", SHUT[1])):
         return following.split()[0]
     if re.match(r"-(?:\s|[.,;)]|$)", following) or re.match(r"\+(?:\s|[.,;)%]|$)", following):
         return following[0]
     if re.match(r"[⁰¹²³⁴-⁹]|\^|\s?[¼-¾⅐-⅞↉]", following):
         return following[:2]
     word = following.lstrip().partition(" ")[0].strip(".,;:()").lower()
-    return word if _CHANGES_IT.match(word) or (word in SCALES and len(word) > 2) else ""
+    return word if _CHANGES_IT.match(word) or (word in SCALES and len(word) > 1) else ""
 
 
 def read_quantity(match: re.Match[str], *, labelled: bool, first: bool) -> Quantity | Refusal:
     """Return the quantity of a match of ``QUANTITY``; a refusal when its sign, scale or unit is doubtful."""
-    text = match.group().strip()
+    text = match.group().strip("".join(SHUT)).strip()
     sign = _sign_of(match, labelled=labelled, first=first)
     if isinstance(sign, Refusal):
         return sign
@@ -184,7 +186,8 @@ def read_quantity(match: re.Match[str], *, labelled: bool, first: bool) -> Quant
     digits = match["digits"].replace(",", "")
     scale, factor = next(iter(scales), 1.0), UNIT_FACTORS.get(unit, 1.0)
     figure = float(digits + (match["exponent"] or ""))
-    value = figure * scale * factor * (-1.0 if sign in ("-", "()") else 1.0)
+    size = figure * scale * factor
+    value = -size if sign in ("-", "()") else size
     decimals = len(digits.partition(".")[2])
     half = 0.5 * 10.0 ** min(300, int((match["exponent"] or "e0")[1:]) - decimals) * scale * factor
     if not (math.isfinite(value) and math.isfinite(half)):

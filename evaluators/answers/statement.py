@@ -47,6 +47,8 @@ _RESTATEMENT = re.compile(
 _NUMBER_INSIDE = re.compile(r"[^\n]{0,80}[0-9]")
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _BRACE = re.compile(r"[{}]")
+_CONTENT = re.compile(r"\S[^\n]*")
+_ROWS = re.compile(r"\|[^\n]*(?:\n[^\S\n]*\|[^\n]*)*")
 _TAG = re.compile(r"<(final[ _-]?answer|answer)>\s*", re.IGNORECASE)
 _RULE = re.compile(r"[\s:|-]*-[\s:|-]*")
 
@@ -122,16 +124,16 @@ def _json_statement(value: Any, unit: str) -> Statement | Refusal:
 
 def _boxed(text: str) -> list[str]:
     """Return what stands inside each of the last LaTeX boxes, braces balanced, in one pass over the braces."""
-    starts = [match.end() for match in _BOX.finditer(text)][-MAX_MARKS:]
-    if not starts:
+    boxes = list(_BOX.finditer(text))[-MAX_MARKS:]
+    if not boxes:
         return []
     ends, opened = dict[int, int](), list[int]()
-    for brace in _BRACE.finditer(text, starts[0] - 1):
+    for brace in _BRACE.finditer(text, boxes[0].start()):
         if brace.group() == "{":
             opened.append(brace.end())
         elif opened:
             ends[opened.pop()] = brace.start()
-    return [text[start : ends[start]] for start in starts if start in ends]
+    return [text[box.end() : ends[box.end()]] for box in boxes if box.end() in ends]
 
 
 def _never_closed(text: str) -> Refusal | None:
@@ -152,13 +154,8 @@ def _restated(text: str) -> list[Statement | Refusal]:
 
 def _line_at(text: str, position: int) -> tuple[str, int]:
     """Return the rest of the line at ``position`` (the next line with content when it is empty) and where it ends."""
-    while position < len(text):
-        end = text.find("\n", position)
-        end = len(text) if end < 0 else end
-        if line := text[position:end].strip():
-            return line, end
-        position = end + 1
-    return "", len(text)
+    content = _CONTENT.search(text, position)
+    return (content.group().rstrip(), content.end()) if content else ("", len(text))
 
 
 def _table(rows: list[str]) -> str:
@@ -171,16 +168,11 @@ def _table(rows: list[str]) -> str:
 
 def _beside(text: str, position: int) -> tuple[str, int]:
     """Return what stands at ``position``: a line with the remark in parentheses below it, or a table."""
+    content = _CONTENT.search(text, position)
+    if content and (rows := _ROWS.match(text, content.start())):
+        return _table(rows.group().split("\n")), rows.end()
     line, end = _line_at(text, position)
-    if line.startswith("|"):
-        rows = [line]
-        while (following := text[end + 1 : end + 1 + MAX_STATEMENT_CHARS].partition("\n")[0]).lstrip().startswith("|"):
-            rows.append(following)
-            end += 1 + len(following)
-            if len(rows) > MAX_MARKS:
-                break
-        return _table(rows), end
-    below, below_end = _line_at(text[: end + 200], end)
+    below, below_end = _line_at(text, end)
     if re.fullmatch(r"\([^()]{1,80}\)\.?", below):
         return f"{line} {below}", below_end
     return line, end
@@ -192,18 +184,18 @@ def _labelled(text: str) -> list[Statement | Refusal]:
     labels = list(_LABEL.finditer(text))
     if len(labels) > MAX_MARKS:
         return [Refusal(f"the reply marks {len(labels)} final answers")]
-    taken_back = max((match.start() for match in _RETRACTION.finditer(text)), default=-1)
+    taken_back = [match.start() for match in _RETRACTION.finditer(text)]
     read, stated = 0, len(text)
     for match in labels:
         # What stands before an earlier label of the same line was looked at there.
-        before = text[max(read, text.rfind("\n", 0, match.start()) + 1) : match.start()]
+        before = text[max(read, text.rfind("\n", 0, match.start())) : match.start()]
         line, end = _beside(text, match.end())
         read = match.end()
         if match["mark"] in ("is", "was") and not re.search(r"[0-9]", line) and _ANNOUNCEMENT.search(line[:200]):
             continue
         if _NEGATION.search(before) or _HEDGE.search(before) or re.search(r"\bor\b|或", before):
             return [*found, Refusal(f"the final answer is negated or hedged: {before.strip()[-60:]!r}")]
-        if taken_back > end:
+        if any(place > end for place in taken_back):
             return [*found, Refusal("the final answer is taken back in the text after it")]
         inner = _boxed(line) if len(line) <= MAX_LINE_CHARS else []
         found.append(_marked(f"{match['note'] or ''} {inner[-1] if inner else line}".strip()))
@@ -217,7 +209,7 @@ def _tagged(text: str) -> list[Statement | Refusal]:
     lower, position, stated = text.lower(), 0, len(text)
     while opening := _TAG.search(text, position):
         position = lower.find(f"</{opening[1].lower()}>", opening.end())
-        if position < 0:
+        if position == -1:
             if any(_NUMBER_INSIDE.match(text, tag.end()) for tag in _TAG.finditer(text, opening.start())):
                 return [Refusal(f"the tag <{opening[1]}> around an answer is never closed")]
             break
@@ -225,7 +217,7 @@ def _tagged(text: str) -> list[Statement | Refusal]:
             return [Refusal(f"the reply marks more than {MAX_MARKS} final answers")]
         stated = min(stated, position)
         inside = text[opening.end() : position].strip()
-        found.append(_marked(inside.replace("\n", "; ") if len(inside) <= MAX_LINE_CHARS else inside))
+        found.append(_marked(inside.replace("\n", "; ")))
     if found and _RETRACTION.search(text[max(position, lower.rfind("</")) :]):
         return [Refusal("the final answer is taken back in the text after it")]
     return [*found, *_restated(text[stated:])]

@@ -132,10 +132,10 @@ def embedded_objects(text: str) -> list[JsonObject]:
             document, end = _DECODER.raw_decode(text, position)
         except json.JSONDecodeError as error:
             budget -= error.pos - position
-            end = position + 1
+            end = opening.end()
         except (ValueError, RecursionError):
             budget -= len(text) - position
-            end = position + 1
+            end = opening.end()
         else:
             if not _too_deep(text[position:end]) and not _has_lone_surrogate(document):
                 found.append(document)
@@ -157,8 +157,6 @@ def parse_json_object(text: str) -> JsonObject | Refusal:
         if not (isinstance(whole, Refusal) and _TRAILING in whole.reason):
             return whole
     fenced = [block.strip() for block in _FENCE.findall(body) if block.strip().startswith("{")]
-    if len(fenced) == 1:
-        return _decode(fenced[0])
     objects = [_decode(block) for block in fenced] if fenced else list(embedded_objects(body))
     if not objects:
         return Refusal("the reply holds no JSON object")

@@ -230,7 +230,8 @@ def test_evidence_of_as_many_words_as_make_a_copy_is_no_evidence_where_the_task_
 
 
 def test_a_size_without_its_sign_is_marked_so() -> None:
-    assert StatedNumber(5.0, "", "5").as_size().value == 5.0
+    plain_number = StatedNumber(5.0, "", "5")
+    assert (plain_number.as_size().value, plain_number.scale) == (5.0, 1.0)
     turned = StatedNumber(-5.0, "", "a loss of 5", negative_by_words=True).as_size()
     assert (turned.value, turned.negative_by_words) == (5.0, False)
     assert not memo.Figure("Loss", 2.5, "currency").right("a loss of $2.50")

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from tests.mutation.equivalent import EQUIVALENT, key
 from tests.mutation.play import chosen, play
 
 WANTED = 0.9
@@ -36,16 +37,22 @@ def main() -> int:
             print(mutant.name)
         print(f"{len(rows):,} mutants")
         return 0
-    made, killed = Counter[str](), Counter[str]()
+    made, killed, unnoticeable = Counter[str](), Counter[str](), 0
     for outcome in play(rows):
         made[outcome.mutant.module] += 1
         killed[outcome.mutant.module] += outcome.killed
-        if not outcome.killed:
+        if reason := "" if outcome.killed else EQUIVALENT.get(key(outcome.mutant), ""):
+            unnoticeable += 1
+            print(f"equal    {outcome.mutant.name} ({reason})", flush=True)
+        elif not outcome.killed:
             print(f"{SURVIVED}{outcome.mutant.name}", flush=True)
     for module in sorted(made):
         print(f"{module:<40} {killed[module]:>5} of {made[module]:>5}  {killed[module] / made[module]:6.1%}")
     share = killed.total() / max(1, made.total())
     print(f"{'mutation score':<40} {killed.total():>5} of {made.total():>5}  {share:6.1%}")
+    others = made.total() - unnoticeable
+    without = f"without {unnoticeable} that change nothing"
+    print(f"{without:<40} {killed.total():>5} of {others:>5}  {killed.total() / max(1, others):6.1%}")
     return 0 if share >= WANTED else 1
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -34,17 +33,16 @@ class Mutant:
 def mutants(module: str, file: str, source: str) -> list[Mutant]:
     """Return every mutant of a module's source. Words (messages, patterns, keys, types) stay as they are."""
     tree = ast.parse(source)
-    places = [node for node in _code(tree) if _changes(node)]
     functions = _functions(tree)
     made = []
-    for place, node in enumerate(places):
+    for node in list(_code(tree)):
         for change in range(len(_changes(node))):
-            other = copy.deepcopy(tree)
-            twin = [each for each in _code(other) if _changes(each)][place]
-            words = _changes(twin)[change]()
+            before = {field: value[:] if isinstance(value, list) else value for field, value in ast.iter_fields(node)}
+            words = _changes(node)[change]()
             name = f"{module}:{node.lineno}:{node.col_offset} {words}"
-            text = ast.unparse(ast.fix_missing_locations(other))
+            text = ast.unparse(ast.fix_missing_locations(tree))
             made.append(Mutant(module, file, name, text, functions.get(id(node), "")))
+            vars(node).update(before)
     return made
 
 

@@ -6,29 +6,33 @@ import contextlib
 import importlib.abc
 import importlib.util
 import io
+import json
 import os
 import random
 import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from tests.mutation.mutants import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parents[2]
 EDGES = "tests/evaluators/test_edges_of_marking.py"
 ANSWERS = tuple(
-    f"tests/evaluators/answers/test_{name}.py" for name in ("answers", "formats", "json", "natural", "prose", "edges")
+    f"tests/evaluators/answers/test_{name}.py"
+    for name in ("answers", "formats", "json", "natural", "prose", "edges", "marked")
 )
 PROFESSIONAL = (
     "tests/evaluators/professional/test_memo_and_table.py",
     "tests/evaluators/professional/test_professional.py",
 )
 JUDGE = ("tests/evaluators/judge/test_edges.py", "tests/evaluators/judge/test_rules.py")
+BY_HAND = "tests/evaluators/synthetic/test_marks_by_hand.py"
+DEBATE = tuple(f"tests/evaluators/debate/test_{name}.py" for name in ("by_hand", "rules"))
 TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/answers/*.py": (EDGES, *ANSWERS),
     "evaluators/bizfinbench/public_answers.py": (
@@ -36,8 +40,8 @@ TARGETS: dict[str, tuple[str, ...]] = {
         "tests/evaluators/bizfinbench/test_edges_of_public_answers.py",
         "tests/evaluators/bizfinbench/test_public_answers.py",
     ),
-    "evaluators/synthetic/scoring.py": (EDGES, "tests/evaluators/synthetic/test_scoring.py"),
-    "evaluators/synthetic/expression.py": (EDGES, "tests/evaluators/synthetic/test_expression.py"),
+    "evaluators/synthetic/scoring.py": (BY_HAND, EDGES, "tests/evaluators/synthetic/test_scoring.py"),
+    "evaluators/synthetic/expression.py": (BY_HAND, EDGES, "tests/evaluators/synthetic/test_expression.py"),
     "evaluators/options/scoring.py": (EDGES, "tests/evaluators/options/test_scoring.py"),
     "evaluators/options/legs.py": (EDGES, "tests/evaluators/options/test_legs.py"),
     "evaluators/professional/marks.py": (EDGES, *PROFESSIONAL),
@@ -47,14 +51,21 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/judge/verdict.py": (EDGES, *JUDGE),
     "evaluators/judge/gates.py": (EDGES, *JUDGE),
     "evaluators/judge/figures.py": (EDGES, *JUDGE),
+    "evaluators/casebook/answer.py": (EDGES, "tests/evaluators/casebook/test_answer.py"),
+    "evaluators/debate/*.py": (EDGES, *DEBATE),
     "evaluators/gdpval/rubric.py": (EDGES, "tests/evaluators/gdpval/test_gdpval.py"),
     "engine/scoring/score.py": (EDGES, "tests/engine/scoring/test_score.py"),
     "engine/scoring/intervals.py": (EDGES, "tests/engine/scoring/test_intervals.py"),
+    "engine/scoring/role.py": (EDGES, "tests/engine/scoring/test_alpha.py"),
     "engine/scoring/statistics.py": (EDGES, "tests/engine/scoring/test_statistics.py"),
     "engine/scoring/alpha.py": (EDGES, "tests/engine/scoring/test_alpha.py"),
 }
 """Scorers and parser, and the tests that have to notice an error in them."""
 TIME_S = 180.0
+
+
+Row: TypeAlias = tuple[Mutant, tuple[str, ...]]
+"""A mutant and the tests that have to kill it."""
 
 
 class Outcome(NamedTuple):
@@ -80,7 +91,7 @@ class _InPlace(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self.mutant.source, self.mutant.file, "exec"), module.__dict__)
 
 
-def everything() -> list[tuple[Mutant, tuple[str, ...]]]:
+def everything() -> list[Row]:
     """Return every mutant with the tests that have to kill it."""
     made = []
     for pattern, tests in TARGETS.items():
@@ -92,26 +103,29 @@ def everything() -> list[tuple[Mutant, tuple[str, ...]]]:
     return made
 
 
-def chosen(only: str, count: int | None, seed: int) -> list[tuple[Mutant, tuple[str, ...]]]:
+def chosen(only: str, count: int | None, seed: int) -> list[Row]:
     """Return the mutants of modules whose name holds ``only``; of them a sample of ``count``."""
     found = [row for row in everything() if only in row[0].module]
     return found if count is None or count >= len(found) else random.Random(seed).sample(found, count)
 
 
-def play(rows: Sequence[tuple[Mutant, tuple[str, ...]]]) -> Iterator[Outcome]:
+def play(rows: Sequence[Row]) -> Iterator[Outcome]:
     """Play mutant after mutant; the tests must pass on the code as it is before they can kill anything."""
     _warm()
-    yield from _played_warm([row for row in rows if row[0].function])
-    for mutant, tests in rows:
-        if not mutant.function:
-            began = time.monotonic()
-            yield Outcome(mutant, _killed(mutant, tests), time.monotonic() - began)
+    slow, unreached = yield from _played_warm([row for row in rows if row[0].function])
+    for mutant, tests in [*(row for row in rows if not row[0].function), *unreached]:
+        began = time.monotonic()
+        yield Outcome(mutant, _killed(mutant, tests, slow), time.monotonic() - began)
 
 
-def _played_warm(rows: Sequence[tuple[Mutant, tuple[str, ...]]]) -> Iterator[Outcome]:
-    """Play mutants of functions in one child, which tells each outcome in a line."""
+def _played_warm(rows: Sequence[Row]) -> Generator[Outcome, None, tuple[list[str], list[Row]]]:
+    """Play mutants of functions in one child, which tells each outcome in a line.
+
+    Returns the names of tests that are too slow, and the mutants that none of the others calls.
+    """
+    slow, unreached = list[str](), list[Row]()
     if not rows:
-        return
+        return slow, unreached
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -119,23 +133,28 @@ def _played_warm(rows: Sequence[tuple[Mutant, tuple[str, ...]]]) -> Iterator[Out
     os.close(write)
     told, began = 0, time.monotonic()
     with os.fdopen(read) as source:
+        slow += json.loads(source.readline() or "[]")
         for line in source:
-            row, killed = line.split()
+            row, killed = json.loads(line)
             now = time.monotonic()
-            yield Outcome(rows[int(row)][0], killed == "1", now - began)
+            if killed is None:
+                unreached.append(rows[row])
+            else:
+                yield Outcome(rows[row][0], killed, now - began)
             told, began = told + 1, now
     os.waitpid(child, 0)
     if told < len(rows):
         raise RuntimeError(f"the tests of {len(rows)} mutants ended after {told}; see above")
+    return slow, unreached
 
 
-def _be_the_player(rows: Sequence[tuple[Mutant, tuple[str, ...]]], write: int) -> None:
+def _be_the_player(rows: Sequence[Row], write: int) -> None:
     try:
         os.chdir(ROOT)
         from tests.mutation.warm import Player, run
 
         numbered = [(place, mutant, tests) for place, (mutant, tests) in enumerate(rows)]
-        player = Player(numbered, lambda row, killed: os.write(write, f"{row} {killed:d}\n".encode()))
+        player = Player(numbered, lambda said: os.write(write, f"{json.dumps(said)}\n".encode()))
         with contextlib.redirect_stdout(io.StringIO()) as said:
             status = run(sorted({test for _, tests in rows for test in tests}), player)
         if status:
@@ -160,10 +179,10 @@ def _warm() -> None:
     assert not loaded, f"what is under test is loaded already: {loaded[:3]}"
 
 
-def _killed(mutant: Mutant, tests: Sequence[str]) -> bool:
+def _killed(mutant: Mutant, tests: Sequence[str], slow: Sequence[str]) -> bool:
     child = os.fork()
     if child == 0:
-        _be_the_child(mutant, tests)
+        _be_the_child(mutant, tests, slow)
     deadline = time.monotonic() + TIME_S
     while time.monotonic() < deadline:
         done, status = os.waitpid(child, os.WNOHANG)
@@ -175,7 +194,7 @@ def _killed(mutant: Mutant, tests: Sequence[str]) -> bool:
     return True
 
 
-def _be_the_child(mutant: Mutant, tests: Sequence[str]) -> None:
+def _be_the_child(mutant: Mutant, tests: Sequence[str], slow: Sequence[str]) -> None:
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
@@ -191,6 +210,6 @@ def _be_the_child(mutant: Mutant, tests: Sequence[str]) -> None:
         marks = "not campaign and not ray and not browser and not shared_data"
         # plain: what is loaded already cannot be rewritten
         options = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-m", marks]
-        status = int(pytest.main([*places, *options]))
+        status = int(pytest.main([*places, *options, *(f"--deselect={name}" for name in slow)]))
     finally:
         os._exit(status)

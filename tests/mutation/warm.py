@@ -10,6 +10,7 @@ import gc
 import os
 import pickle
 import resource
+import signal
 import sys
 import threading
 import time
@@ -41,30 +42,76 @@ class Reached(NamedTuple):
 
 
 class Player:
-    """The plugin of pytest that plays mutants in the place of tests; ``tell`` gets the row and whether it is killed."""
+    """The plugin of pytest that plays mutants in the place of tests.
 
-    def __init__(self, rows: Sequence[tuple[int, Mutant, tuple[str, ...]]], tell: Callable[[int, bool], None]) -> None:
+    ``tell`` gets the names of the tests that are too slow, then for each row whether the mutant is killed; None where
+    no quick test calls the function: what runs while modules are loaded can only be played by a process that starts.
+    """
+
+    def __init__(self, rows: Sequence[tuple[int, Mutant, tuple[str, ...]]], tell: Callable[[object], None]) -> None:
         self.rows = rows
         self.tell = tell
+        self.longest_s = 0.0
+        self.stopped = False
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        """Stop the test itself, never the fixtures that others need, after ``longest_s`` (0: never)."""
+        signal.setitimer(signal.ITIMER_PROF, self.longest_s)
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.testsfailed:
             raise RuntimeError("the tests cannot be collected")
         files = frozenset(mutant.file for _, mutant, _ in self.rows)
-        reached = pickle.loads(_in_a_fork(lambda: pickle.dumps(list(_measured(session, files)))))
+        reached = pickle.loads(_in_a_fork(lambda: pickle.dumps(list(self._measured(session, files)))))
         failed = [session.items[test.place].nodeid for test in reached if not test.passed]
         if failed:
             raise RuntimeError(f"tests fail on the code as it is: {', '.join(failed)}")
+        self.tell([session.items[test.place].nodeid for test in reached if test.seconds >= SLOW_S])
         written = _functions(files)
         for row, mutant, tests in self.rows:
             function = (mutant.file, mutant.function)
             quick = (test for test in reached if function in test.functions and test.seconds < SLOW_S)
             items = [session.items[test.place] for test in sorted(quick, key=lambda test: test.seconds)]
             items = [item for item in items if any(item.nodeid.startswith(test) for test in tests)]
-            said = _in_a_fork(lambda: _survived(session, items, mutant, written[function]))  # noqa: B023
-            self.tell(row, said != b"survived")
+            self.tell((row, self._killed(session, items, mutant, written[function]) if items else None))
         return True
+
+    def _killed(
+        self, session: pytest.Session, items: Sequence[pytest.Item], mutant: Mutant, written: Sequence[FunctionType]
+    ) -> bool:
+        return _in_a_fork(lambda: _survived(session, items, mutant, written)) != b"survived"
+
+    def _measured(self, session: pytest.Session, files: frozenset[str]) -> Iterator[Reached]:
+        called: set[Function] = set()
+
+        def note(frame: FrameType, event: str, _: object) -> None:
+            if event == "call" and frame.f_code.co_filename in files:
+                called.add((frame.f_code.co_filename, _outermost(frame.f_code)))
+
+        self.longest_s = SLOW_S
+        signal.signal(signal.SIGPROF, self._stop)
+        for place, item in enumerate(session.items):
+            called.clear()
+            self.stopped = False
+            before, began = session.testsfailed, time.process_time()
+            threading.setprofile(note)
+            sys.setprofile(note)
+            _play(item)
+            sys.setprofile(None)
+            threading.setprofile(None)
+            seconds = SLOW_S if self.stopped else time.process_time() - began
+            # stopped in the middle of a generator of examples, a test can also count as failed
+            yield Reached(place, seconds, self.stopped or session.testsfailed == before, frozenset(called))
+
+    def _stop(self, *_: object) -> None:
+        self.stopped = True
+        pytest.skip("too slow to be played on mutants")
 
 
 def _in_a_fork(call: Callable[[], bytes]) -> bytes:
@@ -84,24 +131,6 @@ def _in_a_fork(call: Callable[[], bytes]) -> bytes:
         said = source.read()
     os.waitpid(child, 0)
     return said
-
-
-def _measured(session: pytest.Session, files: frozenset[str]) -> Iterator[Reached]:
-    called: set[Function] = set()
-
-    def note(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code.co_filename in files:
-            called.add((frame.f_code.co_filename, _outermost(frame.f_code)))
-
-    for place, item in enumerate(session.items):
-        called.clear()
-        before, began = session.testsfailed, time.process_time()
-        threading.setprofile(note)
-        sys.setprofile(note)
-        _play(item)
-        sys.setprofile(None)
-        threading.setprofile(None)
-        yield Reached(place, time.process_time() - began, session.testsfailed == before, frozenset(called))
 
 
 def _play(item: pytest.Item) -> None:

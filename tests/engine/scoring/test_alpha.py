@@ -79,6 +79,26 @@ def test_what_the_agent_broke_counts_0_and_what_we_broke_nowhere():
     assert (found["execution"].score, found["execution"].n) == (50.0, 2)
 
 
+def test_what_the_agent_broke_counts_0_where_its_parts_or_its_dataset_say():
+    def counted(row):
+        return {name: (found.score, found.n) for name, found in role([row]).dimensions.items() if found.n}
+
+    # the parts that there are, and nothing of what they were worth
+    assert counted(record("options", parts={"pnl": 80.0}, state="agent_error")) == {"fundamental": (0.0, 1)}
+    broken = {"state": "agent_error", "category": "Event Logic Reasoning"}
+    assert counted(record("bizfinbench", **broken)) == {"macro": (0.0, 1)}
+    assert counted(record("bizfinbench", state="agent_error")) == {"fundamental": (0.0, 1)}
+    # without parts there is nothing to count of a task that was played
+    assert counted(record("options", state="failed")) == {}
+
+
+def test_two_families_have_a_standard_error_and_one_has_none():
+    rows = [record("prbench", parts={"claim": value}, family=family) for value, family in ((100.0, "a"), (0.0, "b"))]
+    # s / sqrt(2) of 100 and 0
+    assert role(rows).se == pytest.approx(50.0) and role(rows).weights["macro"] == 1.0
+    assert role(rows[:1] * 2).se is None
+
+
 def test_a_part_without_a_place_is_named():
     found = role([record("mine", parts={"elegance": 100.0, "answer": 60.0})])
     assert found.unplaced == ["mine: elegance"] and found.score == pytest.approx(60.0)
@@ -107,15 +127,23 @@ def test_debates_are_counted_and_averaged():
         debated("maintained", 1.2, true_objection=True, family="b"),
         debated("collapsed", 0.8, true_objection=True, family="c"),
         debated("weakened", 0.9, true_objection=None, family="d"),
+        debated("weakened", 0.9, true_objection=True, family="e"),
         record("crypto"),
     ]
     found = alpha.debates(rows)
-    assert (found.tasks, found.true_objections, found.false_objections) == (4, 2, 1)
-    assert found.verdicts == {"maintained": 2, "weakened": 1, "collapsed": 1}
-    assert found.mean_multiplier == pytest.approx((1.2 + 1.2 + 0.8 + 0.9) / 4)
+    assert (found.tasks, found.true_objections, found.false_objections) == (5, 3, 1)
+    assert found.verdicts == {"maintained": 2, "weakened": 2, "collapsed": 1}
+    assert found.mean_multiplier == pytest.approx((1.2 + 1.2 + 0.8 + 0.9 + 0.9) / 5)
     low, high = found.ci95
     assert 0.8 <= low < found.mean_multiplier < high <= 1.2
     assert alpha.debates([record()])[:5] == (0, {"maintained": 0, "weakened": 0, "collapsed": 0}, 0, 0, 1.0)
+
+
+def test_look_ahead_is_counted_by_attempts_and_by_tasks():
+    # three attempts in two of four tasks
+    rows = [record(ahead=ahead) for ahead in (0, 1, 2, 0)]
+    assert alpha.lookahead_penalty(rows) == (0.75, 3, 2, 4)
+    assert alpha.lookahead_penalty([]) == (0.0, 0, 0, 0)
 
 
 def test_alpha_in_both_forms_by_hand():

@@ -66,6 +66,33 @@ def test_wilsons_interval_is_that_of_scipy(solved, tries):
     assert intervals.wilson(solved / tries, tries) == pytest.approx((oracle.low, oracle.high))
 
 
+def test_a_scale_may_begin_anywhere():
+    values = [30.0, 80.0, 55.0, 100.0, 20.0]
+    low, high = intervals.bounded(samples_of(values, [1] * 5))
+    moved = intervals.bounded(samples_of([value - 50.0 for value in values], [1] * 5), low=-50.0, high=50.0)
+    assert moved == pytest.approx((low - 50.0, high - 50.0))
+    assert intervals.bounded(samples_of([0.3, 0.8, 0.55, 1.0, 0.2], [1] * 5), low=0.0, high=1.0) == pytest.approx(
+        (low / 100.0, high / 100.0)
+    )
+
+
+def test_two_families_are_as_good_as_one_try():
+    # 0, 0, 0 and 100 have mean 25 and standard error 25: 25 x 75 / 25^2 = 3 tasks, less two
+    low, high = scipy.stats.binomtest(0, 1).proportion_ci(method="wilson")
+    assert intervals.bounded(samples_of([0.0, 0.0], [1, 1])) == pytest.approx((100.0 * low, 100.0 * high))
+
+
+@pytest.mark.parametrize("value", [0.5, 60.0])
+def test_equal_skill_within_the_scale_is_as_uncertain_as_equal_marks(value):
+    samples = samples_of([value] * 8, [1] * 8)
+    # 0, 100 and eight equal values: mean and standard error by numpy, then Wilson's interval by scipy's formula
+    joined = np.array([0.0, 100.0, *[value] * 8])
+    tasks = joined.mean() * (100.0 - joined.mean()) / scipy.stats.sem(joined) ** 2 - 2.0
+    z, share = scipy.stats.norm.ppf(0.975), value / 100.0
+    roots = np.roots([1.0 + z**2 / tasks, -2.0 * share - z**2 / tasks, share**2])
+    assert intervals.around_zero(samples) == pytest.approx((100.0 * min(roots), 100.0 * max(roots)))
+
+
 def test_who_solves_more_has_no_lower_limits():
     spans = [intervals.bounded(samples_of([100.0] * n + [0.0] * (28 - n), [2] * 14)) for n in range(29)]
     assert all(a[0] < b[0] and a[1] <= b[1] for a, b in itertools.pairwise(spans))

@@ -1,10 +1,13 @@
 import math
 
+import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.scoring import score
+from engine.scoring.statistics import Sample
 from evaluators.contract import SECTIONS
 
 WEIGHTS = dict.fromkeys(SECTIONS, 0.2)
@@ -41,6 +44,11 @@ def test_weights_are_redistributed_over_the_active_sections():
     assert score.overall_value({"options_trading": 60.0, "crypto_trading": 40.0}, WEIGHTS) == pytest.approx(50.0)
 
 
+def test_a_section_that_the_config_gives_no_weight_has_none_beside_one_that_has():
+    share = score.redistribute({"crypto_trading": 0.5}, ["options_trading", "crypto_trading"])
+    assert share == {"options_trading": 0.0, "crypto_trading": 1.0}
+
+
 def test_active_sections_without_weight_are_an_error():
     with pytest.raises(ValueError, match="options_trading have no weight"):
         score.redistribute({"crypto_trading": 1.0}, ["options_trading"])
@@ -73,6 +81,40 @@ def test_a_failure_of_the_harness_has_no_score_and_shows_as_bounds():
     assert (section.score, section.n, section.total) == (80.0, 1, 2)
     assert section.bounds == (40.0, 90.0)
     assert overall.bounds == (40.0, 90.0)
+
+
+def test_one_of_four_tasks_passed_is_a_pass_rate_of_a_quarter():
+    rows = [record("options_trading", 100.0, state="passed", passed=True)]
+    rows += [record("crypto_trading", 0.0, state=state) for state in ("failed", "agent_error", "not_run")]
+    overall, sections = score.summarize(rows, WEIGHTS)
+    assert overall.pass_rate == 0.25
+    assert (sections["options_trading"].pass_rate, sections["crypto_trading"].pass_rate) == (1.0, 0.0)
+
+
+SKILL = (12.0, -3.0, 7.0, 0.5, -1.0)
+
+
+def test_skill_has_students_interval_and_marks_have_wilsons():
+    def apart(values):
+        return [Sample(str(family), value) for family, value in enumerate(values)]
+
+    _, high = scipy.stats.t.interval(0.95, 4, np.mean(SKILL), scipy.stats.sem(SKILL))
+    assert score.interval_of("crypto_trading", apart(SKILL)) == pytest.approx((0.0, high))
+    # none of eight solved: as none of seven tries (with a family at either end, less two)
+    low, above = scipy.stats.binomtest(0, 7).proportion_ci(method="wilson")
+    assert score.interval_of("options_trading", apart([0.0] * 8)) == pytest.approx((low, 100.0 * above))
+
+
+def test_the_interval_of_the_overall_score_adds_those_of_skill_and_of_marks():
+    rows = [record("options_trading", 0.0, family=f"o{n}") for n in range(8)]
+    rows += [record("crypto_trading", value, family=f"c{n}") for n, value in enumerate(SKILL)]
+    overall, _ = score.summarize(rows, WEIGHTS)
+    mean = np.mean(SKILL)
+    _, high = scipy.stats.t.interval(0.95, 4, mean, scipy.stats.sem(SKILL))
+    # marks: eight times 0, and 0 and 100 beside them, have mean 10 and standard error 10
+    above = 10.0 + scipy.stats.t.ppf(0.975, 9) * 10.0
+    assert overall.score == pytest.approx(0.5 * mean)
+    assert overall.ci95 == pytest.approx((0.0, 0.5 * mean + math.hypot(0.5 * above, 0.5 * (high - mean))))
 
 
 def test_negative_skill_cancels_luck_before_the_section_is_clipped():
@@ -115,14 +157,23 @@ def test_role_score_and_alpha_by_hand():
     assert score.alpha(role=role, debate=1.2, cost_usd=math.e - 1.0, lookahead_penalty=1.0) == pytest.approx(20.4)
 
 
+def test_what_is_left_out_of_alpha_changes_nothing():
+    # no debate, no cost, no look-ahead: factors of 1 and 1 + ln 1
+    assert score.alpha(role=70.0) == 70.0
+    assert score.alpha_paper(role=70.0, cost_usd=math.e - 1.0) == pytest.approx(70.0)
+    assert score.alpha(role=70.0, debate=0.8) == pytest.approx(56.0)
+
+
 def test_printed_alpha_is_empty_at_zero_cost_and_ours_is_bounded():
     assert score.alpha_paper(role=70.0) is None
     assert score.alpha(role=70.0, debate=1.2) == pytest.approx(84.0)
 
 
 @pytest.mark.parametrize(
-    "bad", [{"debate": 1.3}, {"cost_usd": -1.0}, {"lookahead_penalty": math.nan}, {"cost_usd": math.inf}]
-)
+    "bad",
+    [{"debate": 1.3}, {"cost_usd": -1.0}, {"lookahead_penalty": math.nan}, {"cost_usd": math.inf},
+     {"lookahead_penalty": math.inf}, {"debate": 0.79}],
+)  # fmt: skip
 def test_alpha_refuses_values_outside_their_domain(bad):
     with pytest.raises(ValueError, match=next(iter(bad)).split("_")[0]):
         score.alpha(role=70.0, **bad)

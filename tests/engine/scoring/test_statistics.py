@@ -30,6 +30,12 @@ def test_one_family_has_no_standard_error():
     assert statistics.clustered_mean([Sample("a", 1.0), Sample("a", 3.0)]) == Estimate(2.0, None, None)
 
 
+def test_a_sample_weighs_one_where_nothing_is_said():
+    # two halves make one
+    halves = [Sample("b", 100.0, 0.5), Sample("c", 100.0, 0.5)]
+    assert statistics.clustered_mean([Sample("a", 0.0), *halves]).value == 50.0
+
+
 def test_the_mean_of_nothing_is_an_error():
     with pytest.raises(ValueError, match="no samples"):
         statistics.clustered_mean([])
@@ -40,7 +46,19 @@ def test_the_interval_is_students_t_cut_to_the_scale():
     half = scipy.stats.t.ppf(0.975, 4) * 10.0
     assert statistics.interval(estimate) == pytest.approx((50.0 - half, 50.0 + half))
     assert statistics.interval(Estimate(98.0, 10.0, 4.0))[1] == 100.0
-    assert statistics.interval(Estimate(98.0, None, None)) is None
+    assert statistics.interval(Estimate(2.0, 10.0, 4.0))[0] == 0.0
+    for unknown in (Estimate(98.0, None, None), Estimate(98.0, 10.0, None), Estimate(98.0, None, 4.0)):
+        assert statistics.interval(unknown) is None
+        assert statistics.tested(unknown, n=5) == (98.0, None, None, None, 5)
+
+
+def test_what_rounding_leaves_is_no_spread_and_a_hundredth_more_is():
+    """Sums of numbers near 1,000 are off by up to 1e-9: a share of 1e-12, and of 1 where the mean is smaller."""
+    for mean, dust in ((0.0, 1e-12), (0.5, 1e-12), (-1000.0, 1e-9), (1000.0, 1e-9)):
+        assert statistics.without_spread(Estimate(mean, dust, 3.0)), mean
+        assert not statistics.without_spread(Estimate(mean, 1.01 * dust, 3.0)), mean
+    assert statistics.tested(Estimate(1e-12, 0.0, 3.0), n=4).p_value == 1.0
+    assert statistics.tested(Estimate(2e-12, 0.0, 3.0), n=4).p_value == 0.125
 
 
 def grouped(generator, families=12, size=4):
@@ -79,6 +97,17 @@ def test_paired_difference_equals_scipys_paired_t_test():
     assert result.difference == pytest.approx(np.mean(first - second))
     assert result.p_value == pytest.approx(oracle.pvalue, rel=1e-9)
     assert result.n == 20
+
+
+def test_only_cells_that_both_have_are_compared():
+    first = {"a": Sample("a", 3.0), "b": Sample("b", 5.0), "only first": Sample("c", 90.0)}
+    second = {"a": Sample("a", 1.0), "b": Sample("b", 1.0), "only second": Sample("d", 90.0)}
+    found = statistics.paired_difference(first, second)
+    assert (found.difference, found.n) == (3.0, 2)
+
+
+def test_an_adjusted_p_value_is_at_most_one():
+    assert statistics.holm([0.7, 0.6]) == [1.0, 1.0]
 
 
 def test_holm_matches_the_example_worked_by_hand():

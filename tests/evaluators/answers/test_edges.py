@@ -15,7 +15,7 @@ from evaluators.answers.number import MAX_NUMBERS, read_number
 from evaluators.answers.statement import MAX_LINE_CHARS, MAX_STATEMENT_CHARS
 from evaluators.answers.tolerance import Tolerance, numbers_match
 from evaluators.answers.typed_json import MAX_CHARS, embedded_objects, number_field
-from evaluators.answers.typography import characters
+from evaluators.answers.typography import characters, plain
 
 
 def number(text: str, **asked: str) -> float | str:
@@ -46,6 +46,19 @@ def test_full_width_characters_quotes_and_stops_are_the_ascii_ones() -> None:
     # neighbours stay as they are
     for code in (0xFF00, 0xFF5F, 0x3001, 0x2014, 0x2015, 0x2213, 0x200E, 0x2061, 0x00AE, 0x2797):
         assert characters(chr(code)) == chr(code)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        # between digits it separates, before a number it is a sign, elsewhere punctuation
+        ("15—17", "15-17"), ("$5—7", "$5-7"), ("5—7 of", "5-7 of"),
+        ("—5", "-5"), ("is —5", "is -5"), ("(—$5)", "(-$5)"), ("a = —.5", "a = -.5"),
+        ("profit—5", "profit - 5"), ("5—up", "5 - up"), ("so — then", "so  -  then"), ("is —up", "is  - up"),
+    ],
+)  # fmt: skip
+def test_what_a_long_dash_is(text: str, read: str) -> None:
+    assert plain(text) == read
 
 
 @pytest.mark.parametrize("code", [0x00A0, 0x2007, 0x2009, 0x202F])
@@ -132,6 +145,7 @@ def test_a_marked_answer_is_bounded_before_it_is_read() -> None:
 
 def test_an_object_in_prose_is_found_up_to_the_longest_reply() -> None:
     text = 'See {"answer": 7} there.'
+    assert MAX_CHARS == 200_000
     assert embedded_objects(text.ljust(MAX_CHARS)) == [{"answer": 7}]
     assert embedded_objects(text.ljust(MAX_CHARS + 1)) == []
     assert embedded_objects('{"a": {"answer": 1}} {"b" {"answer": 2}') == [{"a": {"answer": 1}}, {"answer": 2}]
@@ -139,6 +153,46 @@ def test_an_object_in_prose_is_found_up_to_the_longest_reply() -> None:
     broken = '{"x": y} '
     assert embedded_objects(broken * 199 + '{"answer": 7}') == [{"answer": 7}]
     assert embedded_objects(broken * 200 + '{"answer": 7}') == []
+
+
+@pytest.mark.parametrize("bad", ['{"a": 1e999}', '{"a": 1, "a": 2}', '{"a": "b}', "{" + '"a": {' * 16 + "}" * 17])
+def test_an_object_that_is_none_is_passed_over(bad: str) -> None:
+    assert embedded_objects(f'First {bad} then {{"answer": 7}}.')[-1:] == [{"answer": 7}]
+    assert len(embedded_objects(f"First {bad} then.")) == ("{" * 3 in bad)
+
+
+def nested(levels: int) -> str:
+    return '{"a": ' * levels + "1" + "}" * levels
+
+
+def test_an_object_has_at_most_sixteen_levels_however_many_stand_side_by_side() -> None:
+    assert parse_json_object(nested(16)) == json.loads(nested(16))
+    refused = parse_json_object(nested(17))
+    assert isinstance(refused, Refusal) and refused.reason == "invalid JSON: nested deeper than 16 levels"
+    assert embedded_objects(f"See {nested(16)}.") == [json.loads(nested(16))]
+    assert embedded_objects(f"See {nested(17)}.") == []
+    wide = '{"b": [' + "[1], " * 40 + nested(14) + "]}"
+    assert parse_json_object(wide) == json.loads(wide)
+    assert isinstance(parse_json_object(wide.replace(nested(14), nested(15))), Refusal)
+
+
+def test_the_search_for_objects_ends_when_ten_times_the_longest_reply_is_read() -> None:
+    """Each of many objects that open and never close is read to the end of the text."""
+    for end in ("x", "1e999"):
+        for opened, found in ((95, True), (105, False)):
+            text = '{"a":' * opened + '["' + "1" * 19_400 + '", ' + end
+            text += ' {"answer": 7}'
+            assert len(text) == pytest.approx(20_000, rel=0.02)
+            assert (embedded_objects(text) == [{"answer": 7}]) is found, (end, opened)
+
+
+def test_two_fenced_objects_must_be_the_same() -> None:
+    one, other = (f'```json\n{{"answer": {number}}}\n```\n' for number in (1, 2))
+    assert parse_json_object(one + one) == {"answer": 1}
+    refused = parse_json_object(one + other)
+    assert isinstance(refused, Refusal) and "2 different JSON objects" in refused.reason
+    broken = parse_json_object('```json\n{"answer": }\n```')
+    assert isinstance(broken, Refusal) and broken.reason.startswith("invalid JSON: ")
 
 
 def test_a_number_in_json_is_finite_and_no_word() -> None:
@@ -200,6 +254,47 @@ def test_a_reply_is_labelled_or_not() -> None:
         ("at least 7", None),
         ("7.04, about 7.0", 7.04),
         ("7.04, about 7.1", None),
+        # the calculation may stand between, a list mark before it
+        ("a) 100 / 4 = 25", 25.0),
+        ("25 = 50 / 2 = 100 / 4", 25.0),
+        ("margin = 25 = 100 / 4", 25.0),
+        ("25 = 100 / 4 = 25", 25.0),
+        ("5.5 = 5.5 million", 5.5e6),
+        ("5.5 million = 5.5 billion", None),
+        # a note belongs to the number before it, or else to all that follow it
+        ("7(in millions), that is 7,000,000", 7e6),
+        ("(in millions)7", 7e6),
+        ("(in millions)7.0, about 7", 7e6),
+        ("7.04 (in millions), about 7.0 (in millions)", 7.04e6),
+        ("7 ($000s)", None),
+        ("7 (000s)", 7e3),
+        # before, these were thousands
+        ("7 (000,000s)", 7e6),
+        ("7 (in '000,000)", 7e6),
+        ("7 (thousands and millions)", None),
+        ("7 (in USD)", None),
+        ("999,999,999 (in millions)", 999_999_999e6),
+        ("1,000,000,000 (in millions)", None),
+        # a rounding of the same number, up to half a unit of its last digit and 2%, or half a percent
+        ("4.35, about 4.4", 4.35),
+        ("51, about 5e1", 51.0),
+        ("201, 200", 201.0),
+        ("202, 200", None),
+        ("5.4, about 5", None),
+        ("7.04 million, about 7.0 million", 7.04e6),
+        ("7或7.0", 7.0),
+        ("7 或 8", None),
+        ("a decrease of +5", None),
+        ("5千万", 5e7),
+        ("5 :mln", None),
+        ("5 :bn", None),
+        ("1e308 million", None),
+        ("Plan B (5)", None),
+        ("Plan B - 5", 5.0),
+        ("Net revenue - 5", 5.0),
+        ("(net) profit - 5", 5.0),
+        ("(net profit)- 5", None),
+        ("it is- 5", None),
     ],
 )
 def test_one_number_of_several_that_are_written(text: str, value: float | None) -> None:
@@ -209,11 +304,83 @@ def test_one_number_of_several_that_are_written(text: str, value: float | None) 
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("7% (in millions)", 0.07), ("7", 7.0), ("40% = 0.4", 0.4), ("700 bp", 0.07), ("$7", None), ("7 million", None)],
-)
+    [("7% (in millions)", 0.07), ("7", 7.0), ("40% = 0.4", 0.4), ("700 bp", 0.07), ("$7", None), ("7 million", None),
+     ("7 (%)", 0.07), ("-25% = (25%)", -0.25), ("2024 or 7.5%", None), ("7.04%, about 7.0%", 0.0704),
+     ("7.04%, 7.14%", None)],
+)  # fmt: skip
 def test_a_percentage_has_no_scale(text: str, value: float | None) -> None:
     said = number(f"Final answer: {text}", kind="percent")
     assert isinstance(said, str) if value is None else said == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        # a number in parentheses restates one of its own unit, and is negative where it stands for itself
+        ("margin 5%; net profit: ($40)", -40.0),
+        ("$40 for the year ($40)", 40.0),
+        # those of a calculation are no sign: before, these were read as -5, or refused
+        ("margin 50%; profit is (10 - 5 = 5)", 5.0),
+        ("On 7 shares the profit is ($10 - $5 = $5)", 5.0),
+        ("On 7 shares the profit: ($10 - $5 = $5) million", 5e6),
+        ("($10 - $5 = $5) at 7%", 5.0),
+        ("At 7% it is ($5 - $10 = -$5)", -5.0),
+        ("$5, (10 / 20 = 50%)", 5.0),
+        ("$5, 50%", None),
+        ("$7 (in millions of dollars)", 7e6),
+        ("7 million (USD)", 7e6),
+        ("€7 (in millions of dollars)", None),
+        ("1,500,000,000,000,000 (in USD)", 1.5e15),
+        ("5.5 = $5.5 million", 5.5e6),
+    ],
+)
+def test_an_amount_beside_other_numbers(text: str, value: float | None) -> None:
+    said = number(f"Final answer: {text}", kind="currency")
+    assert isinstance(said, str) if value is None else said == value
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "value"),
+    [
+        ("18 months = 1.5 years", {"unit": "years"}, 1.5),
+        ("18 = 2 years", {"unit": "years"}, None),
+        ("2 years = 3", {"unit": "years"}, None),
+        ("5% over 30 days", {"kind": "any"}, 0.05),
+        ("3 days over 30 days", {"unit": "days"}, None),
+        ("$5 EUR", {"kind": "any"}, None),
+        ("7 (USD and EUR)", {"kind": "any"}, None),
+    ],
+)
+def test_units_beside_each_other(text: str, asked: dict[str, str], value: float | None) -> None:
+    said = number(f"Final answer: {text}", **asked)
+    assert isinstance(said, str) if value is None else said == value
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "reason"),
+    [
+        ("$7", {}, "wrong unit: '$7' is in USD, asked for a plain number"),
+        ("7 months", {"unit": "years"}, "wrong unit: '7 months' is in months, asked for years"),
+        ("7 and 8 were reported (in millions)", {}, "unclear to which number the scale belongs"),
+        ("7 (thousands and millions)", {}, "unclear scale or unit: '(thousands and millions)'"),
+        ("5abc", {}, "unclear scale or sign after '5': 'abc'"),
+        ("5^23", {}, "unclear scale or sign after '5': '^2'"),
+        ("1e308 million", {}, "number out of range: '1e308 million'"),
+        ("100, or (10 / 2 = 5)", {}, "several numbers in the stated answer: 100, 5"),
+    ],
+)
+def test_a_refusal_quotes_what_it_is_about(text: str, asked: dict[str, str], reason: str) -> None:
+    assert str(number(f"Final answer: {text}", **asked)).startswith(reason)
+
+
+def test_nothing_is_not_negative_by_words() -> None:
+    for text, worded in (("a decrease of 5", True), ("a decrease of 0", False), ("-5", False)):
+        stated = parse_number(f"Final answer: {text}")
+        assert not isinstance(stated, Refusal) and stated.negative_by_words is worded
+
+
+def test_a_dash_behind_an_equals_sign_is_a_minus() -> None:
+    assert number("= - 5") == number("x = - 5") == -5.0
 
 
 def test_a_field_may_hold_a_dash_before_its_number() -> None:
@@ -231,3 +398,10 @@ def test_of_an_order_that_differs_the_items_in_their_place_are_told() -> None:
     score = ExpectedOrder((3, 1, 2)).grade("Final answer: 3, 2, 1")
     assert (score.passed, score.reason) == (False, "1 of 3 items in their place; exact match only")
     assert not ExpectedOrder((3, 1, 2)).grade("Final answer: 3, 1").passed
+
+
+def test_an_order_has_at_most_a_hundred_items() -> None:
+    items = tuple(range(1, 102))
+    assert ExpectedOrder(items[:100]).grade("Final answer: " + ",".join(map(str, items[:100]))).passed
+    refused = ExpectedOrder(items).grade("Final answer: " + ",".join(map(str, items)))
+    assert refused.reason == "the stated order has 101 items, more than 100"

@@ -25,6 +25,8 @@ from evaluators.bizfinbench.public_answers import ExpectedDocument, ExpectedSet,
         # 1% of the gold figure, or half a unit of its fourth decimal
         (100.0, False, "101", True), (100.0, False, "101.1", False), (0.0, False, "0.00005", True),
         (0.0, False, "0.00006", False),
+        (5.0, True, "5.049%", True), (5.0, True, "5.051%", False), (5.0, True, "0.05049", True),
+        (5.0, True, "0.05051", False), (5.0, False, "5.049%", True), (5.0, False, "5.051%", False),
         # words of a fall: its size, or its sign
         (-5.0, True, "a fall of 5%", True), (5.0, True, "a fall of 5%", True), (5.0, True, "minus 5%", False),
     ],
@@ -94,3 +96,17 @@ def test_an_object_key_by_key(changed: dict[str, object], right: bool) -> None:
     assert not expected.grade(json.dumps({"name": "Acme"})).passed and not expected.grade("x").passed
     assert not ExpectedDocument({"a": {"b": 1}}).grade('{"a": 1}').passed
     assert ExpectedDocument({"a": 1}).grade('{"a": true}').passed is False
+
+
+def test_what_is_no_set_or_states_several_is_told() -> None:
+    expected = ExpectedSet(frozenset({1, 3}))
+    assert not expected.grade("").passed and expected.grade("").value == 0.0
+    several = expected.grade("Final answer: 1\nFinal answer: 1\nFinal answer: 4")
+    assert several.details["given"] == "4"
+    assert expected.grade("Final answer: 1, 3\nFinal answer: 3 and 1").details["given"] == "3 and 1"
+
+
+def test_gold_answers_keep_their_characters() -> None:
+    assert ExpectedText("牛市").gold_text() == '{"answer": "牛市"}'
+    assert ExpectedDocument({"a": "牛市"}).gold_text() == '{"a": "牛市"}'
+    assert ExpectedDocument({"a": "牛市"}).grade("none").details["expected"] == '{"a": "牛市"}'

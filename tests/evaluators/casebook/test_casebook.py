@@ -14,13 +14,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
-from scipy import stats
 
 from evaluators import registry
-from evaluators.casebook import answer
-from evaluators.casebook.answer import Figure, Forecast, Verdict
 from evaluators.casebook.bank import CATEGORIES, TEMPLATES
 from evaluators.casebook.family import is_sound
 from evaluators.categories import CATEGORIES as ALL
@@ -229,66 +225,6 @@ def test_numbers_of_the_message_are_no_answers() -> None:
 
         scores.append(converse(case, copied)[0].value)
     assert sum(scores) / len(scores) <= MOST_FOR_NOTHING
-
-
-TRUE = Forecast("f", "f", mean=100.0, deviation=4.0, naive=92.0)
-
-
-@pytest.mark.parametrize(
-    ("mean", "deviation", "least", "most"),
-    [
-        (100.0, 4.0, 1.0, 1.0),
-        (101.0, 4.0, 0.85, 0.999),
-        (100.0, 8.0, 0.3, 0.95),
-        (100.0, 0.4, 0.1, 0.9),
-        (96.0, 4.0, 0.0, 0.5),
-        (92.0, 4.0, 0.0, 0.0),
-        (92.0, 9.0, 0.0, 0.02),
-        (92.0, 0.1, 0.0, 0.0),
-        (100.0, 0.0, 0.0, 0.0),
-        (100.0, -4.0, 0.0, 0.0),
-        (100.0, 1e9, 0.0, 0.0),
-        (1e300, 1e300, 0.0, 0.0),
-    ],
-)
-def test_a_forecast_earns_most_where_it_is_true_and_nothing_where_it_is_the_last_value(
-    mean: float, deviation: float, least: float, most: float
-) -> None:
-    assert least <= TRUE.credit(mean, deviation) <= most
-
-
-def test_the_score_of_a_forecast_is_the_expected_one() -> None:
-    """The continuous ranked probability score by its integral, averaged over outcomes of the true law."""
-    grid = np.linspace(40, 160, 6_001)
-    stated = stats.norm.cdf(grid, 103, 6)
-    outcomes = stats.norm.ppf((np.arange(400) + 0.5) / 400, 100, 4)
-    scores = [np.trapezoid((stated - (grid >= outcome)) ** 2, grid) for outcome in outcomes]
-    assert TRUE.expected_score(103, 6) == pytest.approx(np.mean(scores), rel=2e-3)
-
-
-FIGURES = (Figure("a", "a", 40.0), Figure("b", "b", -3.0, floor=0.5), Verdict("c", "c", ("up",), ("up", "down")))
-
-
-@pytest.mark.parametrize(
-    ("reply", "credited"),
-    [
-        ({"a": 40.15, "b": -3.4, "c": "UP "}, 3),
-        ({"a": 40.15, "b": 3.0, "c": "up"}, 1),
-        ({"a": 40.3, "b": -3, "c": "up"}, 1),
-        ({"a": 40.0, "b": -3.0, "c": "down"}, 2),
-        ({"a": "40", "b": True, "c": "up"}, 0),
-        ({"c": "up"}, 0),
-    ],
-)
-def test_a_word_counts_beside_figures_that_are_all_right(reply: dict[str, object], credited: int) -> None:
-    assert answer.mark(FIGURES, json.dumps(reply))[0] == credited
-
-
-def test_a_set_of_labels_is_right_as_a_whole_in_any_order() -> None:
-    labels = Verdict("d", "d", ("A", "C"), ("A", "B", "C"), several=True)
-    assert labels.is_right(["C", "a"]) and not labels.is_right(["A"]) and not labels.is_right(["A", "C", "C"])
-    assert not labels.is_right("A") and not labels.is_right(None) and not labels.is_right([["A"], "C"])
-    assert Verdict("d", "d", (), ("A",), several=True).is_right([])
 
 
 def test_a_later_message_is_shown_only_after_the_answer_and_holds_nothing_for_an_earlier_one() -> None:

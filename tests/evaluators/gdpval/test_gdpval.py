@@ -59,7 +59,7 @@ def points(text: str | None, **share: bool) -> Any:
 def test_everything_met_is_100_and_each_dimension_25() -> None:
     everything = points(None, completion=True, accuracy=True, format=True, professionalism=True)
     assert everything.value == pytest.approx(100.0)
-    assert set(everything.parts) == set(rubric.DIMENSIONS)
+    assert everything.parts == pytest.approx(dict.fromkeys(rubric.DIMENSIONS, 100.0))
     assert points(None, completion=True).value == pytest.approx(25.0)
     assert points(None, completion=True, accuracy=True).value == pytest.approx(50.0)
 
@@ -80,6 +80,10 @@ def test_a_dimension_without_lines_is_judged_by_our_own_criteria() -> None:
     assert [c.name for c in listed if c.dimension == "completion"] == ["line-1"]
     assert [c.name for c in listed if c.dimension == "accuracy"] == ["line-2", "accuracy-1", "accuracy-2", "accuracy-3"]
     assert {c.dimension for c in listed} == set(rubric.DIMENSIONS)
+    assert {c.weight for c in listed if not c.name.startswith("line-")} == {1.0}
+    # one point is enough to be judged by
+    sole = rubric.criteria("[+1] The total cost is correctly calculated.")
+    assert [c.name for c in sole if c.dimension == "accuracy"] == ["line-1"]
 
 
 def record(task_id: str, **more: Any) -> str:

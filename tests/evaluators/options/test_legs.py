@@ -9,7 +9,7 @@ import pytest
 
 from evaluators.answers import Refusal
 from evaluators.options.bank import TEMPLATES, sound
-from evaluators.options.chain import Holding, Series
+from evaluators.options.chain import MAX_LEGS, Holding, Series
 from evaluators.options.legs import read_legs
 
 CALL = Series(kind="call", strike=100.0, days=30, price=2.0, volatility=0.2)
@@ -31,6 +31,17 @@ def test_a_leg_is_found_by_kind_and_strike_and_its_sign_is_kept():
 def test_stock_is_a_leg_where_it_can_be_traded():
     assert read_legs([{"option_type": "stock", "quantity": -150}], [], stock=True) == (Holding(None, -150),)
     assert isinstance(read_legs([{"option_type": "stock", "quantity": -150}], [], stock=False), Refusal)
+
+
+def test_as_many_legs_and_pieces_as_allowed_are_read_and_one_more_is_not():
+    series = [replace(CALL, strike=100.0 + number) for number in range(MAX_LEGS + 1)]
+    legs = [leg(strike=item.strike) for item in series]
+    read = read_legs(legs[:MAX_LEGS], series, stock=False)
+    assert read == tuple(Holding(item, 2) for item in series[:MAX_LEGS])
+    assert read_legs(legs, series, stock=False) == Refusal(f"at most {MAX_LEGS} legs, got {MAX_LEGS + 1}")
+    for quantity in (1_000_000, -1_000_000):
+        assert read_legs([leg(quantity=quantity)], [CALL], stock=False) == (Holding(CALL, quantity),)
+    assert isinstance(read_legs([leg(quantity=1_000_001)], [CALL], stock=False), Refusal)
 
 
 def test_the_words_of_the_published_bank_mean_the_same():

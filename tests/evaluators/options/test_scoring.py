@@ -16,7 +16,7 @@ from evaluators.options.bank import TEMPLATES, sound
 from evaluators.options.chain import Holding
 from evaluators.options.dataset import DATASET
 from evaluators.options.problem import RELATIVE_TOLERANCE
-from evaluators.options.scoring import combine, judge
+from evaluators.options.scoring import _review, combine, judge
 from evaluators.options.tasks.collar import Collar
 from evaluators.options.telling.drawn import draw
 from evaluators.options.valuation import cash_paid
@@ -365,3 +365,27 @@ def test_no_limit_gives_a_figure_away_by_a_constant_factor():
             # Those limits bound plain sums over the legs, which the agent has to choose first.
             exempt = template.family in ("debit_spread", "collar") or key[0] in ("spreads", "buying_power")
             assert exempt or max(abs(value / middle - 1) for value in values) > 0.05, (template.family, key, values)
+
+
+def condor():
+    return sound(next(template for template in TEMPLATES if template.family == "iron_condor"), random.Random(4))
+
+
+def test_a_text_is_no_reply():
+    said = judge(condor(), "buy low", printed={})
+    assert (said.value, said.passed, said.reason) == (0.0, False, "the reply holds no JSON object")
+    assert said.parts == {"pnl": 0.0, "greeks": 0.0, "strategy": 0.0, "risk": 0.0}
+
+
+def test_the_report_shows_what_was_printed_and_what_was_not_met():
+    problem = condor()
+    assert "printed" not in judge(problem, problem.perfect_reply(), printed={}).details
+    right = judge(problem, problem.perfect_reply(), printed={"loss": 5})
+    assert right.details["printed"] == {"loss": 5} and (right.value, right.passed) == (100.0, True)
+    perfect = json.loads(problem.perfect_reply())
+    legs = judge(problem, json.dumps({"strategy": perfect["strategy"]}), printed={})
+    assert legs.details["strategy"][-1] == {"requirement": "two right figures beside the legs", "met": False}
+    turned = [{**leg, "quantity": -leg["quantity"]} for leg in perfect["strategy"]["legs"]]
+    for stated, noted in (("an iron condor", str), (turned, dict)):
+        position, points, notes = _review(problem, {"legs": stated})
+        assert (position, points) == (None, 0.0) and isinstance(notes[0], noted)

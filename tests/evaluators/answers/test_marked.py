@@ -1,0 +1,169 @@
+"""Where the answer stands in a reply: labels, tables, boxes, tags, and what stands before and after them."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluators.answers import Refusal, parse_accession_number, parse_date, parse_number, stated_answers
+from evaluators.answers.dispute import sole_figure
+from evaluators.answers.expected import ExpectedNumber, ExpectedToken
+from evaluators.answers.statement import MAX_CHARS, MAX_LINE_CHARS, MAX_MARKS
+from evaluators.answers.tolerance import Tolerance
+
+
+def said(text: str) -> float | str:
+    """The number that a reply states, or why it states none."""
+    stated = parse_number(text)
+    return stated.reason if isinstance(stated, Refusal) else stated.value
+
+
+def statement(text: str) -> str:
+    """What is read as the answer."""
+    (only,) = stated_answers(text)
+    return only.text
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Final answer:\n| Metric | Value |\n|---|---|\n| EPS | 7 |", "Metric Value: EPS | 7"),
+        ("Final answer:\n\n| Metric | Value |\n  |---|---|\n| EPS | 7 |\n\nThanks.", "Metric Value: EPS | 7"),
+        ("Final answer:\n| 7 |\n|---|", "7; ---"),
+        ("Final answer:\n| a | 7 |\n| b | 8 |", "a | 7; b | 8"),
+        ("See:\n| x | y |\n| 5 | 7 |", "x | y; 5 | 7"),
+        ("| x |\n| 7 |\nThanks.", "x; 7"),
+        ("Final answer: 7  \n(in millions)", "7 (in millions)"),
+        ("Final answer:\n\n \n 7", "7"),
+    ],
+)
+def test_a_table_or_a_line_is_read_whole_and_nothing_beside_it(text: str, read: str) -> None:
+    assert statement(text) == read
+
+
+def test_a_long_table_is_read_to_its_end() -> None:
+    """Before, rows from the 22nd on were passed over."""
+    same = "Final answer:\n" + "\n".join(["| 7 |"] * 30)
+    assert said(same) == 7.0
+    assert "several numbers" in str(said(f"{same}\n| 8 |"))
+    assert "characters, more than 2000" in str(said(same + "\n| 7 |" * 1_000))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Not my final answer: 7", None),
+        ("Well.\nNot my final answer: 7", None),
+        ("It is not 8.\nMy final answer: 7", 7.0),
+        # an announcement is no answer, what it announces is
+        ("The final answer is computed below.\nFinal answer: 7", 7.0),
+        ("The final answer is 7.\n\nI used 12 steps.", 7.0),
+        ("Final answer: 7\nActually, it is 8.", None),
+        ("Actually, it is not 8 but more.\nFinal answer: 7", 7.0),
+        ("<answer>7</answer>", 7.0),
+        ("<answer>7\n8</answer>", None),
+        ("<answer>7\n7.0</answer>", 7.0),
+        ("So <answer>7", None),
+        ("So {x} is \\boxed{7}.", 7.0),
+        ("\\boxed{{7}}", 7.0),
+        ("\\boxed{7", None),
+    ],
+)
+def test_what_stands_around_an_answer(text: str, value: float | None) -> None:
+    assert isinstance(said(text), str) if value is None else said(text) == value
+
+
+def test_as_many_characters_and_restatements_as_allowed_are_read_and_one_more_is_not() -> None:
+    assert MAX_CHARS == 200_000 and MAX_LINE_CHARS == 10_000
+    assert said("7".ljust(MAX_CHARS)) == 7.0
+    assert f"more than {MAX_CHARS}" in str(said("7".ljust(MAX_CHARS + 1)))
+    assert said("Final answer: 7" + "\nAnswer: 7" * MAX_MARKS) == 7.0
+    assert "states 21 more answers" in str(said("Final answer: 7" + "\nAnswer: 7" * (MAX_MARKS + 1)))
+    # marks that are no part of the answer count while it is not read yet
+    assert said(f"<answer>{'`' * (MAX_LINE_CHARS - 1)}7</answer>") == 7.0
+    assert isinstance(said(f"<answer>{'`' * MAX_LINE_CHARS}7</answer>"), str)
+
+
+def test_an_answer_in_json_is_marked_and_a_dash_before_it_a_sign() -> None:
+    assert said('{"answer": "- 7"}') == -7.0
+    for text in ('{"answer": 7}', '{"answer": [7]}'):
+        (only,) = stated_answers(text)
+        assert only.labelled
+
+
+def test_a_reply_that_states_nothing_is_quoted_from_its_last_line() -> None:
+    assert said("Well.\nI do not know.") == "no number in the stated answer: 'I do not know.'"
+
+
+def format_of(kind: str, unit: str = "", *, absolute: float = 0.0) -> str:
+    return ExpectedNumber(5.0, kind, Tolerance(relative=0.01, absolute=absolute), unit).answer_format()
+
+
+def test_a_format_says_how_to_write_and_what_is_near_enough() -> None:
+    within = "The answer is right within 1% of the exact value"
+    assert f"{within}." in format_of("percent") and "half is written as 50% or as 0.5" in format_of("percent")
+    assert f"{within} or 0.5 percentage points, whichever is wider." in format_of("percent", absolute=0.005)
+    assert f"{within} or 2,000 US dollars, whichever" in format_of("currency", absolute=2000.0)
+    assert f"{within} or 2,000 EUR, whichever" in format_of("currency", "EUR", absolute=2000.0)
+    assert "The amount is in US dollars;" in format_of("currency")
+    assert "The amount is in EUR;" in format_of("currency", "EUR")
+    assert f"{within} or 2 years, whichever" in format_of("number", "years", absolute=2.0)
+    assert "The number is in years. " in format_of("number", "years")
+    assert "The number is dimensionless: no percent sign" in format_of("number")
+
+
+@pytest.mark.parametrize(
+    ("kind", "gold", "reply", "told"),
+    [
+        # within 5% of the gold it is the scale that is wrong, at both ends of that band
+        ("percent", 0.05, "4.76", True), ("percent", 0.05, "4.74", False),
+        ("percent", 0.05, "5.24", True), ("percent", 0.05, "5.26", False),
+        ("currency", 5e3, "$5.249", True), ("currency", 5e3, "$5.251", False),
+        ("currency", 5e6, "$5.249999", True), ("currency", 5e6, "$5.250001", False),
+        ("currency", 5e9, "$5.249999999", True), ("currency", 5e9, "$5.250000001", False),
+    ],
+)  # fmt: skip
+def test_a_wrong_scale_is_told_where_the_digits_are_nearly_right(
+    kind: str, gold: float, reply: str, told: bool
+) -> None:
+    reason = ExpectedNumber(gold, kind).grade(f"Final answer: {reply}").reason
+    assert any(hint in reason for hint in ("write the percent sign", "or all its digits")) is told
+
+
+def test_a_claim_quotes_the_figure_in_its_unit() -> None:
+    def quoted(kind: str, reply: str) -> str:
+        (claim,) = sole_figure(ExpectedNumber(5.0, kind), lambda rng: None).claims(f"Final answer: {reply}")
+        return claim.stated
+
+    assert (quoted("percent", "12.5%"), quoted("number", "1234.5")) == ("12.5%", "1,234.5")
+    assert sole_figure(ExpectedNumber(5.0, "number"), lambda rng: None).claims("I do not know.") == ()
+
+
+def test_a_day_or_a_filing_is_asked_for_in_its_form_and_told_right_or_wrong() -> None:
+    day, filing = ExpectedToken("2024-11-01", "date"), ExpectedToken("0000320193-24-000123", "accession number")
+    assert "YYYY-MM-DD" in day.answer_format() and "ten digits" in filing.answer_format()
+    assert day.grade("Final answer: 1 November 2024").reason == "exact match"
+    assert day.grade("Final answer: 2024-11-02").reason == "another date: 2024-11-02"
+    assert day.grade("Final answer: none").reason.startswith("no date of the form YYYY-MM-DD")
+    assert filing.grade("Final answer: none").reason.startswith("no accession number of the form 0000000000-00-000000")
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        # the day on which a period ended is not asked for
+        ("Ended 2023-12-31, filed 2024-02-01", "2024-02-01"),
+        ("For the year ended on 2023-12-31 it was filed 2024-02-01", "2024-02-01"),
+        ("2024-02-01 (01/02/2024)", "2024-02-01"),
+        ("2024-02-01 (02/03/2024)", None),
+        ("13/02/2024", "2024-02-13"),
+        ("31/04/2024", None),
+    ],
+)
+def test_which_day_is_stated(text: str, day: str | None) -> None:
+    stated = parse_date(f"Final answer: {text}")
+    assert isinstance(stated, Refusal) if day is None else stated.value == day
+
+
+def test_two_filings_are_no_answer() -> None:
+    two = parse_accession_number("Final answer: 0000320193-24-000123 and 0000320193-24-000124")
+    assert isinstance(two, Refusal) and two.reason.startswith("several values for one accession number")

@@ -1,0 +1,61 @@
+"""Mutants that no test can notice, each with the reason; they are played and counted, and told apart.
+
+A row is named by module, function and change, not by its line. What can be noticed belongs into a test, and what is
+redundant out of the code: this table is for the rest.
+"""
+
+from __future__ import annotations
+
+from tests.mutation.mutants import Mutant
+
+SLACK = "the factor of 1e-9 beside it keeps the two from being equal"
+
+EQUIVALENT: dict[tuple[str, str, str], str] = {
+    ("evaluators.answers.dates", "written_dates", "True -> False"): "every form has as many groups as letters",
+    ("evaluators.answers.number", "_noted", "note.end <= quantity.start -> note.end < quantity.start"): (
+        "a note before the only number is then applied twice, to the effect of once"
+    ),
+    (
+        "evaluators.answers.number",
+        "_same",
+        "gap <= max(one.half_digit, other.half_digit) * (1 + 1e-09) -> gap < max(one.half_digit, other.half_digit) "
+        "* (1 + 1e-09)",
+    ): SLACK,
+    ("evaluators.answers.statement", "_labelled", "place > end -> place >= end"): "a line ends where no word begins",
+    (
+        "evaluators.synthetic.scoring",
+        "read_assumption",
+        "gap.low * (1 - 1e-09) <= number <= gap.high * (1 + 1e-09) -> gap.low * (1 - 1e-09) < number <= gap.high "
+        "* (1 + 1e-09)",
+    ): SLACK,
+    (
+        "evaluators.synthetic.scoring",
+        "read_assumption",
+        "gap.low * (1 - 1e-09) <= number <= gap.high * (1 + 1e-09) -> gap.low * (1 - 1e-09) <= number < gap.high "
+        "* (1 + 1e-09)",
+    ): SLACK,
+    (
+        "evaluators.synthetic.scoring",
+        "_is_among",
+        "known[place] <= number * (1 + 1e-09) -> known[place] < number * (1 + 1e-09)",
+    ): SLACK,
+    (
+        "engine.scoring.role",
+        "_standard_error",
+        "influence.get(row.family, 0.0) + share -> influence.get(row.family, 0.0) - share",
+    ): "the sum with the other sign, and it is squared",
+    ("evaluators.gdpval.rubric", "criteria", "criterion.weight > 0 -> criterion.weight >= 0"): "no weight is 0",
+    ("evaluators.casebook.answer", "Forecast._widest", "60 -> 61"): "the search has converged",
+    ("evaluators.casebook.answer", "Forecast._widest", "2 -> 3"): "the search finds the same from farther away",
+    ("evaluators.casebook.answer", "Forecast._widest", "3 -> 4"): "the search finds the same in smaller steps",
+    (
+        "evaluators.casebook.answer",
+        "Forecast.credit",
+        "0 < deviation < math.inf -> 0 < deviation <= math.inf",
+    ): "an infinite deviation has no score, which earns nothing too",
+}
+
+
+def key(mutant: Mutant) -> tuple[str, str, str]:
+    """Return how the table names a mutant."""
+    return mutant.module, mutant.function, mutant.name.partition(" ")[2]
