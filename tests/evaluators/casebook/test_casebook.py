@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from evaluators import registry
+from evaluators.casebook.answer import Figure
 from evaluators.casebook.bank import CATEGORIES, TEMPLATES
 from evaluators.casebook.family import is_sound
 from evaluators.categories import CATEGORIES as ALL
