@@ -159,3 +159,26 @@ def test_a_formula_that_ends_too_early_is_told_what_is_missing() -> None:
         expression.parse("(1 + 2")
     with pytest.raises(ValueError, match="expected a value, found 'the end'"):
         expression.parse("1 +")
+
+
+def test_one_step_of_three_is_less_than_half_of_them() -> None:
+    third = Figure("third", "a third of the area", "number")
+    made = dataclasses.replace(
+        FIELD, definitions={**FIELD.definitions, "third": "a * b / 3"}, steps=(*FIELD.steps, third)
+    )
+    three = dataclasses.replace(NAMED, template=made)
+    assert marks(three, answer=1, method="a*b", steps={"half": HALF}) == pytest.approx((0, 100 / 3, 0, 10, False))
+    assert marks(three, answer=1, method="a*b", steps=BOTH)[0] == 100.0
+
+
+def test_the_report_shows_marked_steps_and_others_where_they_are_right() -> None:
+    """Where the area is twice its half, the fence leads nowhere."""
+    made = dataclasses.replace(FIELD, definitions={**FIELD.definitions, "area": "2 * half"})
+    prose = dataclasses.replace(PROSE, template=made)
+    shown = scoring.judge(prose, json.dumps({"answer": AREA, "steps": {"mine": HALF}})).details["steps"]
+    assert shown == {"half": "right"}
+    both = {"mine": HALF, "another": EDGE}
+    shown = scoring.judge(prose, json.dumps({"answer": AREA, "steps": both})).details["steps"]
+    assert shown == {"half": "right", "edge": "right"}
+    assert scoring.judge(prose, json.dumps({"answer": AREA})).details["steps"] == {"half": "missing"}
+    assert marks(prose, answer=1, steps={"another": EDGE})[1] == 0.0
