@@ -37,8 +37,3 @@ def people(rng: random.Random, count: int) -> list[str]:
 def strategy(rng: random.Random) -> str:
     """Return a kind of strategy."""
     return rng.choice(_STYLES)
-
-
-def strategies(rng: random.Random, count: int) -> list[str]:
-    """Return different kinds of strategies."""
-    return rng.sample(_STYLES, count)

@@ -10,13 +10,13 @@ from evaluators.casebook.session import Conversation
 from evaluators.casebook.shares import Choice, Law, Shares
 from evaluators.contract import Score
 
-NOTHING_BELOW = 0.5
+NOTHING_BELOW = 0.4
 """Share of the best total up to which nothing is earned: what a lucky guess reaches is no knowledge."""
 PASS_MARK = 50.0
 """The best learner knows less than the oracle, who is told the law."""
 SCORING = (
     "The task is worth 100 for the highest total that anybody can reach who knows all this from the beginning, 0 for "
-    "half of that total or less, and in between it rises in a straight line."
+    f"{100 * NOTHING_BELOW:g}% of that total or less, and in between it rises in a straight line."
 )
 
 
@@ -27,7 +27,7 @@ class Repeated(Conversation):
     law: Law = field(kw_only=True)
 
     def score(self) -> Score:
-        """Return where the expected total lies between half of the best one and the best one."""
+        """Return where the expected total lies between what a lucky guess reaches and the best one."""
         choices, notes = [], []
         for number, shares in enumerate(self._asked()):
             read = shares.read(self.answers[number] if number < len(self.answers) else "")

@@ -18,8 +18,12 @@ from evaluators.exhibit import show
 CATEGORY = "Copy Trading"
 TRADERS, SKILLED = 10, 5
 """Half of the traders lose, and more than the others earn: whoever picks some of them blindly reaches too little."""
+CASTS, STAY = 2, 6
+"""Sets of traders, one after the other, and the stretches that each stays: nobody is lucky with both."""
 FIRST_DAYS, DAYS = 40, 10
-ROUNDS = {"easy": 10, "hard": 12, "expert": 12}
+ROUNDS = CASTS * STAY
+DEVIATION = (25, 50)
+"""Of chance, in basis points a day."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +40,23 @@ class Copying:
         Basis points of capital a day, times the square of a share.
     fee
         Basis points of what is bought or sold.
+    stay
+        Stretches after which other traders take their places, and capital is cash again at no cost.
     """
 
     skills: tuple[tuple[float, ...], ...]
     days: int
     slippage: float
     fee: float
+    stay: int
 
     def gains(self, choices: Sequence[Choice]) -> list[float]:
         """Return the expected return of every stretch in basis points of capital, after all costs."""
-        gains, held = [], (0.0,) * len(self.skills[0])
-        for skills, shares in zip(self.skills, choices, strict=True):
+        gains = []
+        cash = held = (0.0,) * len(self.skills[0])
+        for stretch, (skills, shares) in enumerate(zip(self.skills, choices, strict=True)):
+            if stretch % self.stay == 0:
+                held = cash
             a_day = math.fsum(w * skill - self.slippage * w * w for w, skill in zip(shares, skills, strict=True))
             moved = math.fsum(abs(now - before) for now, before in zip(shares, held, strict=True))
             gains.append(self.days * a_day - self.fee * moved)
@@ -55,8 +65,9 @@ class Copying:
 
     def best(self) -> list[Choice]:
         """Return the best shares of who knows all skills and when they change; as long as they add up to at most 1."""
-        paths = [self._best_path(path) for path in zip(*self.skills, strict=True)]
-        return list(zip(*paths, strict=True))
+        casts = [self.skills[start : start + self.stay] for start in range(0, len(self.skills), self.stay)]
+        paths = [[self._best_path(path) for path in zip(*cast, strict=True)] for cast in casts]
+        return [choice for cast in paths for choice in zip(*cast, strict=True)]
 
     def _best_path(self, skills: tuple[float, ...]) -> list[float]:
         """Return the best shares of one trader, whose skill changes once or never.
@@ -74,7 +85,7 @@ class Copying:
                 (old, new - self.fee / last),
                 (old - 2 * self.fee / first, new + self.fee / last),
             ]
-        alone = Copying(tuple((skill,) for skill in skills), self.days, self.slippage, self.fee)
+        alone = Copying(tuple((skill,) for skill in skills), self.days, self.slippage, self.fee, self.stay)
         paths = [
             [max(0.0, (before if n < change else after) / (2 * self.slippage)) for n in range(len(skills))]
             for before, after in candidates
@@ -89,72 +100,72 @@ class Record(NamedTuple):
     deviation: float
 
 
-def _skills(rng: random.Random, rounds: int, difficulty: Difficulty) -> list[list[float]]:
-    """Return the skill of each trader in each stretch."""
+def _skills(rng: random.Random, difficulty: Difficulty) -> list[list[float]]:
+    """Return the skill of each trader of a cast in each stretch."""
 
     def good() -> float:
-        return round(rng.uniform(5, 16), 1)
+        return round(rng.uniform(6, 15), 1)
 
     def bad() -> float:
         return -round(rng.uniform(6, 20), 1)
 
-    paths = [[good()] * rounds for _ in range(SKILLED)] + [[bad()] * rounds for _ in range(TRADERS - SKILLED)]
+    paths = [[good()] * STAY for _ in range(SKILLED)] + [[bad()] * STAY for _ in range(TRADERS - SKILLED)]
     if difficulty == "expert":
         for path, value in ((paths[0], bad()), (paths[-1], good())):
-            change = rng.randint(3, rounds - 4)
-            path[change:] = [value] * (rounds - change)
+            change = rng.randint(2, STAY - 2)
+            path[change:] = [value] * (STAY - change)
     rng.shuffle(paths)
     return paths
 
 
 def _records(rng: random.Random, paths: list[list[float]], difficulty: Difficulty) -> list[Record]:
     if difficulty == "easy":
-        return [Record(0.0, rng.uniform(25, 55)) for _ in paths]
+        return [Record(0.0, rng.uniform(*DEVIATION)) for _ in paths]
     worst = sorted(range(len(paths)), key=lambda n: paths[n][0])[1:3]
     return [
-        Record(rng.uniform(1.5, 2.2) if n in worst else rng.uniform(0.0, 1.6), rng.uniform(25, 55))
+        Record(rng.uniform(1.5, 2.2) if n in worst else rng.uniform(0.0, 1.6), rng.uniform(*DEVIATION))
         for n in range(len(paths))
     ]
 
 
+_CHANCE = (
+    "Chance has mean 0, is normal with a deviation of the trader's own, and is independent from day to day and from "
+    "trader to trader."
+)
+_RETURNS = {
+    "easy": f"A trader's return of a day is his skill plus chance. {_CHANCE} Skills never change.",
+    "hard": "A trader's return of a day is his skill, plus his beta times the return of the market index on that day, "
+    f"plus chance. {_CHANCE} Each trader has a beta of his own that is not told. The index is expected to return 0 on "
+    "every day, so that what a trader has from the market is no skill. Skills and betas never change.",
+    "expert": "A trader's return of a day is his skill, plus his beta times the return of the market on that day, plus "
+    f"chance. {_CHANCE} Each trader has a beta of his own that is not told and never changes. The market is not shown; "
+    "it is expected to return 0 on every day, so that what a trader has from it is no skill. Some traders change their "
+    "skill once, from one stretch to the next, to one of the other sign; who, when and to what is not told. The days "
+    "before a trader's first stretch have the skill of that stretch.",
+}
+
+
 def _rules(law: Copying, difficulty: Difficulty) -> str:
-    rounds = len(law.skills)
-    chance = (
-        "Chance has mean 0, is normal with a deviation of the trader's own, and is independent from day to day and "
-        "from trader to trader."
-    )
-    returns = {
-        "easy": f"A trader's return of a day is his skill plus chance. {chance} ",
-        "hard": "A trader's return of a day is his skill, plus his beta times the return of the market index on that "
-        f"day, plus chance. {chance} Each trader has a beta of his own that never changes. The index is expected to "
-        "return 0 on every day, so that what a trader has from the market is no skill. ",
-        "expert": "A trader's return of a day is his skill, plus his beta times the return of the market on that day, "
-        f"plus chance. {chance} Each trader has a beta of his own that never changes. The market is not shown; it is "
-        "expected to return 0 on every day, so that what a trader has from it is no skill. ",
-    }[difficulty]
-    changes = (
-        "Some traders change their skill once, from one stretch to the next; who, when and to what is not told. "
-        if difficulty == "expert"
-        else "Skills never change. "
-    )
     fee = (
-        f"Moving capital costs {law.fee:g} bp of every share that is bought or sold, from one answer to the next, the "
-        "first purchase from cash included; nothing is sold after the last stretch. "
+        f"Moving capital costs {law.fee:g} bp of every share that is bought or sold from one answer to the next, the "
+        "purchases from cash included. "
         if law.fee
         else "Moving capital costs nothing. "
     )
-    cash = ", so that what was held is sold" if law.fee else ""
     return (
-        f"There are {rounds} messages. You answer each of them with the shares of your capital that copy the traders "
-        f"on the next {law.days} days, a stretch; the rest is cash and earns 0. The next message shows what everybody "
-        "returned on these days, copied or not, and asks again. Returns are in basis points (bp) of the capital that "
-        "copies a trader. The skill of a trader is the daily return that is to be expected of himself; some skills "
-        f"are positive, others negative, and none is told. {returns}{changes}Every day, a share s costs slippage of "
-        f"{law.slippage:g} s^2 bp of your whole capital: a share of 0.1 costs {law.slippage / 100:g} bp. Shares stay "
-        f"as stated during a stretch, at no other cost. {fee}A stretch counts what was to be expected of it, and "
-        "never what happened: on each of its days the sum of share times true skill, less slippage"
+        f"There are {ROUNDS} messages. You answer each with the shares of your capital that copy the traders on the "
+        f"next {DAYS} days, a stretch; the rest is cash and earns 0. The next message shows what everybody returned on "
+        f"these days, copied or not, and asks again. After stretch {STAY} all ten traders leave and their capital is "
+        f"cash again, at no cost; ten others take their places, whose last {FIRST_DAYS} days that message shows. "
+        "Returns are in basis points (bp) of the capital that copies a trader. The skill of a trader is the return of "
+        "a day that is to be expected of himself; some skills are positive, others negative, and none is told. "
+        f"{_RETURNS[difficulty]} On every day a share s costs slippage of {law.slippage:g} s^2 bp of your whole "
+        f"capital: a share of 0.1 costs {law.slippage / 100:g} bp. Shares stay as stated during a stretch, at no other "
+        f"cost. {fee}A stretch counts what was to be expected of it, and never what happened: on each of its days the "
+        "sum of share times true skill over the traders, less slippage"
         f"{', and once the cost of moving' if law.fee else ''}. The total adds up all stretches. {SCORING} A reply "
-        f"that does not have the form asked for, or none, means all cash for its stretch{cash}."
+        "that does not have the form asked for, or none, means all cash for its stretch"
+        f"{', for which what was held is sold' if law.fee else ''}."
     )
 
 
@@ -163,56 +174,80 @@ _MORE = (
     "Days {first} to {last} have passed:\n\n{table}\n\nHow is the capital allocated on days {next} to {end}?",
     "{table}\n\nThese were days {first} to {last}. Allocate anew, for days {next} to {end}.",
 )
+_OTHERS = (
+    "Stretch {done} of {rounds} is over, and these ten leave. Ten others come. Their days {first} to {last}:\n\n{table}"
+    "\n\nYour shares for days {next} to {end}?",
+    "After {done} of {rounds} stretches there are ten new traders. Days {first} to {last} of theirs:\n\n{table}\n\nHow "
+    "is the capital allocated on days {next} to {end}?",
+)
+
+
+def _returns(
+    rng: random.Random, skills: Sequence[float], records: Sequence[Record], market: Sequence[int]
+) -> list[list[int]]:
+    """Return the returns of every trader on the days of the market's."""
+    return [
+        [round(skill + beta * each + rng.gauss(0.0, deviation)) for each in market]
+        for skill, (beta, deviation) in zip(skills, records, strict=True)
+    ]
 
 
 def trader_allocation(rng: random.Random, difficulty: Difficulty) -> Drawn:
     """Allocate capital, see what everybody returned, and allocate again."""
-    people, rounds = tuple(names.people(rng, TRADERS)), ROUNDS[difficulty]
-    paths = _skills(rng, rounds, difficulty)
-    records = _records(rng, paths, difficulty)
-    skills = tuple(zip(*paths, strict=True))
+    people = names.people(rng, CASTS * TRADERS)
+    casts = [tuple(people[start : start + TRADERS]) for start in range(0, len(people), TRADERS)]
+    paths = [_skills(rng, difficulty) for _ in casts]
+    records = [_records(rng, each, difficulty) for each in paths]
+    skills = tuple(each for cast in paths for each in zip(*cast, strict=True))
     most = max(math.fsum(max(0.0, skill) for skill in each) for each in skills)
     slippage = math.ceil(10 * most / 2 / rng.uniform(0.75, 0.97)) / 10
-    law = Copying(skills, DAYS, slippage, float(rng.randint(4, 12)) if difficulty == "expert" else 0.0)
+    law = Copying(skills, DAYS, slippage, float(rng.randint(4, 12)) if difficulty == "expert" else 0.0, STAY)
     best = law.best()
     if max(math.fsum(choice) for choice in best) > 1.0:
         # the best shares of one trader would depend on the others
         return trader_allocation(rng, difficulty)
     market_deviation = rng.uniform(70, 120)
-
-    def table(stretch: int, days: int) -> str:
-        market = [round(rng.gauss(0.0, market_deviation)) for _ in range(days)]
-        rows = []
-        for person, skill, (beta, deviation) in zip(people, skills[stretch], records, strict=True):
-            returns = [f"{round(skill + beta * each + rng.gauss(0.0, deviation))}" for each in market]
-            rows.append([person, ", ".join(returns)])
-        if difficulty == "hard":
-            rows.append(["market index", ", ".join(map(str, market))])
-        return show(rng, ["trader", "daily returns in bp"], rows)
-
+    market = [round(rng.gauss(0.0, market_deviation)) for _ in range(FIRST_DAYS + ROUNDS * DAYS)]
     asked = [
-        Shares("shares", "the share of your capital that copies this trader", people, 1.0, choice) for choice in best
+        Shares("shares", "the share of your capital that copies this trader", casts[n // STAY], 1.0, choice)
+        for n, choice in enumerate(best)
     ]
-    later = []
-    opening = table(0, FIRST_DAYS)
-    for stretch in range(1, rounds):
-        end = FIRST_DAYS + stretch * DAYS
-        text = rng.choice(_MORE).format(
-            done=stretch, rounds=rounds, first=end - DAYS + 1, last=end, next=end + 1, end=end + DAYS,
-            table=table(stretch - 1, DAYS),
-        )  # fmt: skip
-        later.append(Turn(text, (), asked[stretch]))
+    texts = []
+    for stretch in range(ROUNDS):
+        cast, new = stretch // STAY, stretch % STAY == 0
+        last = FIRST_DAYS + stretch * DAYS
+        first = last - (FIRST_DAYS if new else DAYS)
+        series = _returns(rng, skills[stretch if new else stretch - 1], records[cast], market[first:last])
+        series += [market[first:last]] if difficulty == "hard" else []
+        rows = [
+            [name, ", ".join(map(str, each))]
+            for name, each in zip((*casts[cast], "market index"), series, strict=False)
+        ]
+        table = show(rng, ["trader", "daily returns in bp"], rows)
+        frame = rng.choice(_OTHERS if new else _MORE) if stretch else "{table}"
+        texts.append(
+            frame.format(
+                done=stretch,
+                rounds=ROUNDS,
+                first=first + 1,
+                last=last,
+                next=last + 1,
+                end=last + DAYS,
+                table=table,
+            )
+        )
     return Drawn(
-        {"rules": _rules(law, difficulty), "table": opening, "days": str(FIRST_DAYS)},
+        {"rules": _rules(law, difficulty), "table": texts[0], "days": str(FIRST_DAYS)},
         (),
-        tuple(later),
+        tuple(Turn(text, (), shares) for text, shares in zip(texts[1:], asked[1:], strict=True)),
         {
             "skills": [list(each) for each in skills],
-            "records": [list(record) for record in records],
-            "market_deviation": market_deviation if difficulty != "easy" else 0.0,
+            "records": [[list(record) for record in cast] for cast in records],
+            "market_deviation": 0.0 if difficulty == "easy" else market_deviation,
             "slippage": law.slippage,
             "fee": law.fee,
             "days": DAYS,
+            "stay": STAY,
         },
         shares=asked[0],
         law=law,

@@ -12,7 +12,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluators import names
 from evaluators.casebook.family import Drawn, Template, Turn
 from evaluators.casebook.repeated import SCORING
 from evaluators.casebook.shares import Choice, Shares
@@ -23,8 +22,14 @@ CATEGORY = "Race to 10M"
 STRATEGIES, FAVOURABLE = 8, 4
 MOST = 0.9
 """Of wealth may be staked together: what is lost at worst leaves something to go on with."""
+SETS, STAY = 2, 6
+"""Sets of strategies, one after the other, and the stretches that each stays: nobody is lucky with both."""
 FIRST_PLAYS, PLAYS = 60, 30
-ROUNDS = 12
+ROUNDS = SETS * STAY
+NAMES = (
+    "Anchor", "Beacon", "Cobalt", "Delta", "Ember", "Falcon", "Glacier", "Harbor", "Indigo", "Jasper", "Kite", "Marble",
+    "Lantern", "Nimbus", "Onyx", "Prairie", "Quartz", "Raven", "Sierra", "Timber", "Ultra", "Violet", "Willow", "Zephyr",
+)  # fmt: skip
 STEPS, HALVINGS = 100, 60
 FLAT = 1e-11
 """Slope below which a stake is best: the growth lost by it is beyond all digits."""
@@ -104,7 +109,7 @@ class Odds:
         for _ in range(HALVINGS):
             tried = stakes.copy()
             tried[free] = np.maximum(0.0, stakes[free] + size * step)
-            if tried.sum() < 1.0 and self.growth(tried) >= now - 1e-15:
+            if (self.payoffs @ tried).min() > -1.0 and self.growth(tried) >= now - 1e-15:
                 return tried
             size /= 2
         raise RuntimeError(f"no step of Newton's gains: {self}")
@@ -124,13 +129,17 @@ class Staking:
 
 def _chances(rng: random.Random, wins: list[float], losses: list[float]) -> list[float]:
     """Return chances of which the first have an edge and the others lose more than those gain."""
-    edges = [rng.uniform(0.10, 0.32) for _ in range(FAVOURABLE)]
-    edges += [-rng.uniform(0.08, 0.35) for _ in range(STRATEGIES - FAVOURABLE)]
-    return [(edge + 1) * loss / (win + loss) for edge, win, loss in zip(edges, wins, losses, strict=True)]
+    edges = [rng.uniform(0.13, 0.24) for _ in range(FAVOURABLE)]
+    edges += [-rng.uniform(0.10, 0.30) for _ in range(STRATEGIES - FAVOURABLE)]
+    # by the root of the odds, so that no strategy alone has most of the growth
+    return [
+        (edge * math.sqrt(win / loss) + 1) * loss / (win + loss)
+        for edge, win, loss in zip(edges, wins, losses, strict=True)
+    ]
 
 
 def _odds(rng: random.Random, difficulty: Difficulty) -> tuple[Odds, ...]:
-    """Return the odds of each stretch."""
+    """Return the odds of each stretch that a set of strategies stays."""
     widest = 14 if difficulty == "easy" else 30
     wins = [rng.randint(7, widest) / 10 for _ in range(STRATEGIES)]
     losses = [1.0 if difficulty == "easy" else rng.randint(5, 10) / 10 for _ in range(STRATEGIES)]
@@ -144,8 +153,8 @@ def _odds(rng: random.Random, difficulty: Difficulty) -> tuple[Odds, ...]:
             fair = losses[place] / (wins[place] + losses[place])
             ends[place] = fair + (fair - starts[place]) * rng.uniform(0.8, 1.1)
     told: list[Odds] = []
-    for stretch in range(ROUNDS):
-        part = stretch / (ROUNDS - 1)
+    for stretch in range(STAY):
+        part = stretch / (STAY - 1)
         chances = [a + part * (b - a) for a, b in zip(starts, ends, strict=True)]
         told.append(
             Odds(
@@ -178,32 +187,37 @@ def _written(won: list[bool], difficulty: Difficulty) -> str:
     return " ".join(digits[start : start + 10] for start in range(0, len(digits), 10))
 
 
+_FIXED = "Plays are independent, also of each other strategy, and no chance ever changes."
+_HIDDEN = {
+    "easy": _FIXED,
+    "hard": _FIXED,
+    "expert": "Plays are independent of earlier ones. Two of the eight strategies hang together: they win or lose in the "
+    "same play more often than by chance; the others are independent of each other and of these. The chances of some "
+    "strategies drift: they are the same on all plays of a stretch and move by the same amount from each stretch to the "
+    "next; the plays before a strategy's first stretch have the chances of that stretch. Which strategies hang together "
+    "or drift, and how much, is not told.",
+}
+
+
 def _rules(difficulty: Difficulty) -> str:
-    hidden = {
-        "easy": "Plays are independent, and no chance ever changes.",
-        "hard": "Plays are independent, and no chance ever changes.",
-        "expert": "Plays are independent of earlier ones. Two of the strategies hang together, so that they win or "
-        "lose in the same play more often than by chance; the others are independent of each other and of these. The "
-        "chances of some strategies drift: they are the same on all plays of a stretch, and move by the same "
-        "amount from each stretch to the next; those of the plays before the first answer are the first stretch's. "
-        "Which strategies hang together or drift, and how much, is not told.",
-    }[difficulty]
     shown = (
         "how many plays each strategy has won"
         if difficulty == "easy"
-        else "how every play of each strategy ended, in order, 1 for a win and 0 for a loss; the same place is the "
-        "same play everywhere"
+        else "how every play of each strategy ended, in order, 1 for a win and 0 for a loss (the same place is the same "
+        "play everywhere)"
     )
     return (
-        f"There are {ROUNDS} messages. You answer each of them with stakes for the next {PLAYS} plays, a stretch: for "
-        "every strategy the fraction of your wealth that is staked on it. All strategies are played at once in every "
-        "play, and each stake is its fraction of the wealth right before the play. What is not staked stays as it is. "
-        f"The messages show {shown}, staked on or not. What a win pays and a loss costs is told; a win's chance is "
-        f"not told: some strategies have an edge, others lose in the long run. {hidden} A stretch counts {PLAYS} "
-        "times the expected natural logarithm of the factor by which one play multiplies wealth, under its true "
-        "chances and over all ways in which the strategies can end together; what happened does not count. Staking "
-        f"nothing counts 0, and too much counts less than nothing. The total adds up all stretches. {SCORING} A "
-        "reply that does not have the form asked for, or none, means no stake in its stretch."
+        f"There are {ROUNDS} messages. You answer each with stakes for the next {PLAYS} plays, a stretch: for every "
+        "strategy the fraction of your wealth that is staked on it. All strategies are played at once in every play, "
+        "and each stake is its fraction of the wealth right before the play. What is not staked stays as it is. The "
+        f"messages show {shown}, staked on or not. After stretch {STAY} the eight strategies end; eight others take "
+        f"their places, whose terms and last {FIRST_PLAYS} plays that message shows. What a win pays, besides the "
+        "stake itself, and what a loss costs is told as a multiple of the stake. The chance of a win is not told: some "
+        f"strategies have an edge, others lose in the long run. {_HIDDEN[difficulty]} A stretch counts {PLAYS} times "
+        "the expected natural logarithm of the factor by which one play multiplies wealth, under the true chances and "
+        "over all ways in which the strategies can end together; what happened does not count. Staking nothing counts "
+        f"0, and staking too much less than 0. The total adds up all stretches. {SCORING} A reply that does not have "
+        "the form asked for, or none, means no stake in its stretch."
     )
 
 
@@ -215,56 +229,63 @@ _MORE = (
 )
 
 
+_OTHERS = (
+    "Stretch {done} of {rounds} is over, and with it these strategies. Eight others are offered:\n\n{table}\n\nYour "
+    "stakes for the next {plays} plays?",
+    "After {done} of {rounds} stretches there are eight new strategies.\n\n{table}\n\nWhat do you stake on the next "
+    "{plays} plays?",
+)
+
+
+def _terms(rng: random.Random, among: Sequence[str], odds: Odds) -> str:
+    rows = [[name, f"{win:g}", f"{loss:g}"] for name, win, loss in zip(among, odds.wins, odds.losses, strict=True)]
+    return show(rng, ["strategy", "a win pays", "a loss costs"], rows)
+
+
 def unknown_odds(rng: random.Random, difficulty: Difficulty) -> Drawn:
     """Stake parts of wealth, see what won, and stake again."""
-    strategies = tuple(names.strategies(rng, STRATEGIES))
-    odds = _odds(rng, difficulty)
+    names = rng.sample(NAMES, SETS * STRATEGIES)
+    sets = [tuple(names[start : start + STRATEGIES]) for start in range(0, len(names), STRATEGIES)]
+    odds = tuple(each for _ in sets for each in _odds(rng, difficulty))
     law = Staking(odds, PLAYS)
     best: list[Choice] = []
     for number, each in enumerate(odds):
         same = number > 0 and each == odds[number - 1]
         best.append(best[-1] if same else tuple(map(float, each.best())))
-    if max(math.fsum(choice) for choice in best) > MOST - 0.02:
+    if max(math.fsum(choice) for choice in best) > MOST:
         # the limit of all stakes would bind
         return unknown_odds(rng, difficulty)
-    first = odds[0]
-    outcomes = "plays won" if difficulty == "easy" else "plays, 1 won and 0 lost"
-
-    def table(stretch: int, plays: int) -> str:
-        won = _outcomes(rng, odds[stretch], plays)
-        rows = [[name, _written(each, difficulty)] for name, each in zip(strategies, won, strict=True)]
-        return show(rng, ["strategy", outcomes], rows)
-
-    terms = [
-        [name, f"{win:g}", f"{loss:g}"] for name, win, loss in zip(strategies, first.wins, first.losses, strict=True)
-    ]
-    opening = (
-        show(rng, ["strategy", "a win pays, per 1 staked", "a loss costs, per 1 staked"], terms)
-        + f"\n\nPlays 1 to {FIRST_PLAYS}:\n\n"
-        + table(0, FIRST_PLAYS)
-    )
     asked = [
-        Shares("stakes", "the fraction of your wealth that is staked on it in every play", strategies, MOST, choice)
-        for choice in best
-    ]
-    later = []
-    for stretch in range(1, ROUNDS):
-        end = FIRST_PLAYS + stretch * PLAYS
-        text = rng.choice(_MORE).format(
-            done=stretch, rounds=ROUNDS, first=end - PLAYS + 1, last=end, plays=PLAYS, table=table(stretch - 1, PLAYS)
+        Shares(
+            "stakes", "the fraction of your wealth that is staked on it in every play", sets[n // STAY], MOST, choice
         )
-        later.append(Turn(text, (), asked[stretch]))
+        for n, choice in enumerate(best)
+    ]
+    outcomes = "plays won" if difficulty == "easy" else "plays in order"
+    texts = []
+    for stretch in range(ROUNDS):
+        new, among = stretch % STAY == 0, sets[stretch // STAY]
+        plays, shown = (FIRST_PLAYS, odds[stretch]) if new else (PLAYS, odds[stretch - 1])
+        won = [_written(each, difficulty) for each in _outcomes(rng, shown, plays)]
+        table = show(rng, ["strategy", outcomes], [[name, each] for name, each in zip(among, won, strict=True)])
+        last = FIRST_PLAYS + stretch * PLAYS
+        if new:
+            table = f"{_terms(rng, among, shown)}\n\nPlays {last - plays + 1} to {last}:\n\n{table}"
+        frame = rng.choice(_OTHERS if new else _MORE) if stretch else "{table}"
+        texts.append(
+            frame.format(done=stretch, rounds=ROUNDS, first=last - plays + 1, last=last, plays=PLAYS, table=table)
+        )
     start = rng.randint(2, 90) * 10_000
     return Drawn(
-        {"rules": _rules(difficulty), "table": opening, "start": f"${start:,}"},
+        {"rules": _rules(difficulty), "table": texts[0], "start": f"${start:,}"},
         (),
-        tuple(later),
+        tuple(Turn(text, (), shares) for text, shares in zip(texts[1:], asked[1:], strict=True)),
         {
             "chances": [list(each.chances) for each in odds],
-            "wins": list(first.wins),
-            "losses": list(first.losses),
-            "pair": list(first.pair) if first.pair else None,
-            "together": first.together,
+            "wins": [list(each.wins) for each in odds],
+            "losses": [list(each.losses) for each in odds],
+            "pairs": [list(each.pair) if each.pair else None for each in odds],
+            "together": [each.together for each in odds],
             "plays": PLAYS,
         },
         shares=asked[0],
@@ -282,8 +303,8 @@ TEMPLATES = (
             "{rules}\n\n{table}\n\nYour first stakes?",
             "{rules} Your wealth is {start}, your goal $10,000,000. Terms, and what is known so far:\n\n{table}\n\n"
             "Stake.",
-            "Eight strategies are offered:\n\n{table}\n\nThe faster {start} grows, the sooner it is $10,000,000. {rules} "
-            "State the first stakes.",
+            "Eight strategies are offered:\n\n{table}\n\nThe faster {start} grows, the sooner it is $10,000,000. "
+            "{rules} State the first stakes.",
             "How fast can {start} grow towards $10,000,000 when the odds have to be found out on the way? {rules}\n\n"
             "{table}",
             "{table}\n\nThese are the terms and first results of eight strategies. Your account holds {start} and is "
