@@ -15,8 +15,8 @@ NOTHING_BELOW = 0.4
 PASS_MARK = 50.0
 """The best learner knows less than the oracle, who is told the law."""
 SCORING = (
-    "The task is worth 100 for the highest total that anybody can reach who knows all this from the beginning, 0 for "
-    f"{100 * NOTHING_BELOW:g}% of that total or less, and in between it rises in a straight line."
+    "The task is worth 100 for the highest total that can be reached by knowing from the beginning all that is not "
+    f"told, 0 for {100 * NOTHING_BELOW:g}% of that total or less, and in between it rises in a straight line."
 )
 
 

@@ -27,8 +27,8 @@ SETS, STAY = 2, 6
 FIRST_PLAYS, PLAYS = 60, 30
 ROUNDS = SETS * STAY
 NAMES = (
-    "Anchor", "Beacon", "Cobalt", "Delta", "Ember", "Falcon", "Glacier", "Harbor", "Indigo", "Jasper", "Kite", "Marble",
-    "Lantern", "Nimbus", "Onyx", "Prairie", "Quartz", "Raven", "Sierra", "Timber", "Ultra", "Violet", "Willow", "Zephyr",
+    "Anchor", "Beacon", "Cobalt", "Delta", "Ember", "Falcon", "Glacier", "Harbor", "Indigo", "Jasper", "Kite", "Maple",
+    "Lantern", "Nimbus", "Onyx", "Prairie", "Quartz", "Raven", "Sage", "Timber", "Ultra", "Violet", "Willow", "Zephyr",
 )  # fmt: skip
 STEPS, HALVINGS = 100, 60
 FLAT = 1e-11
@@ -83,7 +83,8 @@ class Odds:
     @cached_property
     def _won(self) -> NDArray[np.bool_]:
         count = len(self.chances)
-        return (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1
+        won: NDArray[np.bool_] = (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1
+        return won
 
     def growth(self, stakes: Choice | Array) -> float:
         """Return the expected logarithm of what a play multiplies wealth by."""
@@ -100,7 +101,8 @@ class Odds:
                 return stakes
             rows = self.payoffs[:, free]
             bend = (rows.T * (self.probabilities / wealth**2)) @ rows
-            stakes = self._climb(stakes, free, np.linalg.solve(bend, slope[free]))
+            step: Array = np.linalg.solve(bend, slope[free]).astype(np.float64)
+            stakes = self._climb(stakes, free, step)
         raise RuntimeError(f"no best stakes in {STEPS} steps: {self}")
 
     def _climb(self, stakes: Array, free: NDArray[np.bool_], step: Array) -> Array:
@@ -191,11 +193,11 @@ _FIXED = "Plays are independent, also of each other strategy, and no chance ever
 _HIDDEN = {
     "easy": _FIXED,
     "hard": _FIXED,
-    "expert": "Plays are independent of earlier ones. Two of the eight strategies hang together: they win or lose in the "
-    "same play more often than by chance; the others are independent of each other and of these. The chances of some "
-    "strategies drift: they are the same on all plays of a stretch and move by the same amount from each stretch to the "
-    "next; the plays before a strategy's first stretch have the chances of that stretch. Which strategies hang together "
-    "or drift, and how much, is not told.",
+    "expert": "Plays are independent of earlier ones. Two of each eight strategies hang together: they win or lose in "
+    "the same play more often than by chance; the others are independent of each other and of these. The chances of "
+    "some strategies drift: they are the same on all plays of a stretch and move by the same amount from each stretch "
+    "to the next; the plays before a strategy's first stretch have the chances of that stretch. Which strategies hang "
+    "together or drift, and how much, is not told.",
 }
 
 
@@ -203,8 +205,8 @@ def _rules(difficulty: Difficulty) -> str:
     shown = (
         "how many plays each strategy has won"
         if difficulty == "easy"
-        else "how every play of each strategy ended, in order, 1 for a win and 0 for a loss (the same place is the same "
-        "play everywhere)"
+        else "how every play of each strategy ended, in order, 1 for a win and 0 for a loss (the same place is the "
+        "same play everywhere)"
     )
     return (
         f"There are {ROUNDS} messages. You answer each with stakes for the next {PLAYS} plays, a stretch: for every "
