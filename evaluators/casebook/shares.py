@@ -66,8 +66,8 @@ class Shares:
             share = number_field(stated, name) if name in stated else 0.0
             if isinstance(share, Refusal):
                 return share
-            if share < 0:
-                return Refusal(f"{name}: must not be negative, got {share:g}")
+            if not 0 <= share <= self.most + SLACK:
+                return Refusal(f"{name}: must lie between 0 and {self.most:g}, got {share:g}")
             choice.append(share)
         if math.fsum(choice) > self.most + SLACK:
             return Refusal(f"{self.name}: add up to {math.fsum(choice):g}, at most {self.most:g} is allowed")

@@ -111,7 +111,8 @@ def _skills(rng: random.Random, difficulty: Difficulty) -> list[list[float]]:
 
     paths = [[good()] * STAY for _ in range(SKILLED)] + [[bad()] * STAY for _ in range(TRADERS - SKILLED)]
     if difficulty == "expert":
-        for path, value in ((paths[0], bad()), (paths[-1], good())):
+        changing = [(paths[0], bad()), (paths[-1], good())]
+        for path, value in rng.sample(changing, rng.randint(1, 2)):
             change = rng.randint(2, STAY - 2)
             path[change:] = [value] * (STAY - change)
     rng.shuffle(paths)
@@ -139,9 +140,9 @@ _RETURNS = {
     "every day, so that what a trader has from the market is no skill. Skills and betas never change.",
     "expert": "A trader's return of a day is his skill, plus his beta times the return of the market on that day, plus "
     f"chance. {_CHANCE} Each trader has a beta of his own that is not told and never changes. The market is not shown; "
-    "it is expected to return 0 on every day, so that what a trader has from it is no skill. Some traders change their "
-    "skill once, from one stretch to the next, to one of the other sign; who, when and to what is not told. The days "
-    "before a trader's first stretch have the skill of that stretch.",
+    "it is expected to return 0 on every day, so that what a trader has from it is no skill. One or two of each ten "
+    "traders change their skill once, from one stretch to the next, to one of the other sign; who, when and to what is "
+    "not told. The days before a trader's first stretch have the skill of that stretch.",
 }
 
 

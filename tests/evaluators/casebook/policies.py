@@ -165,37 +165,64 @@ PRIOR_SKILL, PRIOR_DEVIATION = -2.0, 12.0
 PRIOR_PLAYS = 25.0
 
 
-def learner(memory_days: float, memory_plays: float) -> Rule:
-    """Return a Bayesian learner: normal skills, or Beta chances with Kelly stakes; older records fade."""
+def learner(memory_plays: float = 1e9, change: float = 0.0) -> Rule:
+    """Return a Bayesian learner: normal skills, or Beta chances with Kelly stakes.
+
+    Older plays fade with ``memory_plays``; a skill may have changed with the probability ``change``.
+    """
 
     def rule(player: Player, told: Told) -> Array:
-        count = len(told.returns)
-        fades = memory_days if player.key == "shares" else memory_plays
-        weights = np.exp(-np.arange(count)[::-1] / fades)
         if player.key == "stakes":
+            weights = np.exp(-np.arange(len(told.returns))[::-1] / memory_plays)
             wins, losses = player.terms(told.names)
             before = PRIOR_PLAYS * 0.97 * losses / (wins + losses)
             chances = (before + weights @ told.returns) / (PRIOR_PLAYS + weights.sum())
             return stakes_of(player, told, chances)
-        # weighted means are known as well as from so many days
-        days = weights.sum() ** 2 / (weights**2).sum()
-        returns = told.returns
-        if told.index.size:
-            index = told.index - told.index.mean()
-            returns = returns - np.outer(told.index, index @ returns / (index @ index))
-        covariance = np.cov(returns.T)
-        if told.index.size:
-            covariance = np.diag(np.diag(covariance))
-        spread = np.eye(len(told.names)) * PRIOR_DEVIATION**2
-        surprise = weights @ returns / weights.sum() - PRIOR_SKILL
-        skills = PRIOR_SKILL + spread @ np.linalg.solve(spread + covariance / days, surprise)
+        skills = np.array([skill_of(own, change) for own in without_market(told).T])
         # a fee is worth paying only beyond a band around what is held
-        left = 30.0
-        band = player.number(r"Moving capital costs ([\d.]+) bp") / (2 * slippage(player) * left)
+        band = player.number(r"Moving capital costs ([\d.]+) bp") / (2 * slippage(player) * 30.0)
         target = np.maximum(0.0, skills / (2 * slippage(player)))
         return np.clip(player.held, target - band, target + band)
 
     return rule
+
+
+def without_market(told: Told) -> Array:
+    """Return the returns less what comes from the index, or from the strongest common factor where it is clear."""
+    returns = told.returns
+    centred = returns - returns.mean(axis=0)
+    if told.index.size:
+        index = told.index - told.index.mean()
+        return np.asarray(returns - np.outer(told.index, index @ returns / (index @ index)))
+    sizes, directions = np.linalg.eigh(np.cov(centred.T))
+    if sizes[-1] < 3 * sizes[-2]:
+        return returns
+    beta = directions[:, -1]
+    for _ in range(3):
+        chance = (centred - np.outer(centred @ beta / (beta @ beta), beta)).var(axis=0) + 1.0
+        factor = returns @ (beta / chance) / (beta @ (beta / chance))
+        beta = (factor - factor.mean()) @ centred / ((factor - factor.mean()) ** 2).sum()
+    return np.asarray(returns - np.outer(factor, beta))
+
+
+def skill_of(own: Array, change: float) -> float:
+    """Return the posterior mean of today's skill, over all days on which it may have changed."""
+    noise, prior = own.var(), PRIOR_DEVIATION**2
+
+    def posterior(days: Array) -> tuple[float, float]:
+        """Return the mean, and the logarithm of how likely the days are, up to what is the same for all divisions."""
+        variance = 1 / (1 / prior + len(days) / noise)
+        mean = variance * (PRIOR_SKILL / prior + days.sum() / noise)
+        return mean, 0.5 * (np.log(variance / prior) + mean**2 / variance - PRIOR_SKILL**2 / prior)
+
+    always, likely = posterior(own)
+    found = [(always, np.log(1 - change) + likely)]
+    starts = range(60, len(own), 10)
+    for start in starts if change else ():
+        (_, before), (mean, after) = posterior(own[:start]), posterior(own[start:])
+        found.append((mean, np.log(change / len(starts)) + before + after))
+    weights = np.exp([chance - max(each for _, each in found) for _, chance in found])
+    return float(weights @ [mean for mean, _ in found] / weights.sum())
 
 
 def stakes_of(player: Player, told: Told, chances: Array) -> Array:
@@ -211,8 +238,9 @@ def stakes_of(player: Player, told: Told, chances: Array) -> Array:
     return Odds(tuple(map(float, sure)), tuple(map(float, wins)), tuple(map(float, losses)), pair, together).best()
 
 
-LEARNER = learner(1e9, 1e9)
-FADING = learner(80.0, 250.0)
+LEARNER = learner()
+WARY = learner(memory_plays=250.0, change=0.2)
+"""Who expects changes."""
 
 
 def earned(case: Case, rule: Rule, seed: str = "") -> float:
