@@ -230,7 +230,9 @@ def stakes_of(player: Player, told: Told, chances: Array) -> Array:
     wins, losses = player.terms(told.names)
     pair, together = None, 0.0
     if "hang together" in player.first:
-        correlation = np.corrcoef(told.returns.T) - np.eye(len(told.names))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            # a strategy that has only lost so far goes with nothing
+            correlation = np.nan_to_num(np.corrcoef(told.returns.T)) - np.eye(len(told.names))
         one, other = divmod(int(correlation.argmax()), len(told.names))
         if correlation[one, other] > 4 / np.sqrt(len(told.returns)):
             pair, together = (one, other), float(min(0.9, correlation[one, other]))
