@@ -191,6 +191,74 @@ def test_the_expected_growth_is_what_plays_bring_on_average(level: Difficulty) -
         assert abs(gains[stretch] / i["plays"] - statistics.fmean(grown)) < 4 * error
 
 
+def z_score(errors: list[float], variances: list[float]) -> float:
+    """Return by how many standard errors a sum of independent errors is off."""
+    return abs(math.fsum(errors)) / math.sqrt(math.fsum(variances))
+
+
+@pytest.mark.parametrize("level", DIFFICULTIES)
+def test_what_traders_show_has_the_skill_of_the_stretch_before(level: Difficulty) -> None:
+    template = TEMPLATES["trader-allocation"]
+    errors: dict[str, list[float]] = {"skilled": [], "others": [], "just changed": []}
+    variances: dict[str, list[float]] = {kind: [] for kind in errors}
+    for seed in range(30):
+        case, turns = template.case(random.Random(f"shown/{seed}"), level, template.wordings[0])
+        i = case.inputs
+        for number, turn in enumerate(turns):
+            assert turn.shares is not None
+            first = number % i["stay"] == 0
+            skills, next_ = i["skills"][number if first else number - 1], i["skills"][number]
+            for n, name in enumerate(turn.shares.among):
+                returns = policies.numbers_of(name, turn.text)
+                assert len(returns) == (40 if first else 10)
+                beta, deviation = i["records"][number // i["stay"]][n]
+                if beta > 0.8:
+                    # the market, common to all, would drown what is tested
+                    continue
+                kind = "just changed" if skills[n] != next_[n] else "skilled" if skills[n] > 0 else "others"
+                # towards the skill before the change, so that rises and falls add up
+                sign = math.copysign(1.0, skills[n]) if kind == "just changed" else 1.0
+                errors[kind].append(sign * (statistics.fmean(returns) - skills[n]))
+                variances[kind].append(((beta * i["market_deviation"]) ** 2 + deviation**2 + 1 / 12) / len(returns))
+    assert bool(errors["just changed"]) == (level == "expert")
+    for kind in errors:
+        if errors[kind]:
+            assert z_score(errors[kind], variances[kind]) < 4, kind
+
+
+@pytest.mark.parametrize("level", ["hard", "expert"])
+def test_what_strategies_show_has_the_chances_of_the_stretch_before_and_a_pair_agrees_as_often_as_it_should(
+    level: Difficulty,
+) -> None:
+    template = TEMPLATES["unknown-odds"]
+    won: list[float] = []
+    won_variances: list[float] = []
+    agreed: list[float] = []
+    agreed_variances: list[float] = []
+    for seed in range(25):
+        case, turns = template.case(random.Random(f"shown/{seed}"), level, template.wordings[0])
+        i = case.inputs
+        for number, turn in enumerate(turns):
+            assert turn.shares is not None
+            stretch = number if number % 6 == 0 else number - 1
+            chances, pair, together = i["chances"][stretch], i["pairs"][stretch], i["together"][stretch]
+            rows = [policies.numbers_of(name, turn.text) for name in turn.shares.among]
+            drift = [b - a for a, b in zip(i["chances"][stretch], i["chances"][stretch - stretch % 6 + 5], strict=True)]
+            for chance, moves, row in zip(chances, drift, rows, strict=True):
+                sign = -1.0 if moves < 0 else 1.0
+                won.append(sign * (sum(row) - chance * len(row)))
+                won_variances.append(chance * (1 - chance) * len(row))
+            if pair:
+                one, other = (chances[n] for n in pair)
+                apart = one * other + (1 - one) * (1 - other)
+                likely = together * (1 - abs(one - other)) + (1 - together) * apart
+                same = sum(a == b for a, b in zip(*(rows[n] for n in pair), strict=True))
+                agreed.append(same - likely * len(rows[0]))
+                agreed_variances.append(likely * (1 - likely) * len(rows[0]))
+    assert z_score(won, won_variances) < 4
+    assert bool(agreed) == (level == "expert") and (not agreed or z_score(agreed, agreed_variances) < 4)
+
+
 SHARES = Shares("shares", "the share", ("Ann", "Bo", "Cy"), 1.0, (0.5, 0.25, 0.0))
 
 
