@@ -84,7 +84,7 @@ class Shares:
 
     def schema(self) -> dict[str, Json]:
         """Return the JSON schema of the reply."""
-        numbers = {name: {"type": "number", "minimum": 0} for name in self.among}
+        numbers = {name: {"type": "number"} for name in self.among}
         inner = {"type": "object", "properties": numbers, "additionalProperties": False}
         return {"type": "object", "properties": {self.name: inner}, "required": [self.name]}
 

@@ -122,9 +122,10 @@ def _skills(rng: random.Random, difficulty: Difficulty) -> list[list[float]]:
 def _records(rng: random.Random, paths: list[list[float]], difficulty: Difficulty) -> list[Record]:
     if difficulty == "easy":
         return [Record(0.0, rng.uniform(*DEVIATION)) for _ in paths]
-    worst = sorted(range(len(paths)), key=lambda n: paths[n][0])[1:3]
+    # with skill or without: what beta somebody has tells nothing of it
+    leveraged = rng.sample(range(len(paths)), 2)
     return [
-        Record(rng.uniform(1.5, 2.2) if n in worst else rng.uniform(0.0, 1.6), rng.uniform(*DEVIATION))
+        Record(rng.uniform(1.5, 2.2) if n in leveraged else rng.uniform(0.0, 1.6), rng.uniform(*DEVIATION))
         for n in range(len(paths))
     ]
 
