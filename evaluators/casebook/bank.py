@@ -16,7 +16,9 @@ from evaluators.casebook.families import (
     sentiment_analysis,
     strategy_construction,
     strategy_defense,
+    trader_allocation,
     trend_analysis,
+    unknown_odds,
     volatility_trading,
 )
 from evaluators.casebook.family import Template
@@ -26,7 +28,9 @@ TEMPLATES: dict[str, Template] = {
     for module in (
         macro_analysis,
         copy_trading,
+        trader_allocation,
         race_to_10m,
+        unknown_odds,
         strategy_defense,
         financial_data_description,
         multi_turn_perception,

@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from importlib import resources
 
 from evaluators.casebook import dispute
-from evaluators.casebook.answer import answer_format, answer_schema
 from evaluators.casebook.bank import CATEGORIES, TEMPLATES
 from evaluators.casebook.families import quoted_chains
 from evaluators.casebook.family import Template
 from evaluators.casebook.options import Options
+from evaluators.casebook.repeated import Repeated
 from evaluators.casebook.session import Conversation
 from evaluators.contract import DIFFICULTIES, Case, Dataset, Difficulty, Family, Given, Section, Task
 from evaluators.drawing import chosen, rotation, stream, task_id
 from lake import providers, sample
 from lake.settings import LakeSettings
 
-VERSION = "1.1"
+VERSION = "1.2"
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,15 @@ class Casebook(Dataset):
             family=f"{self.name}/{template.name}",
             as_of=drawn.as_of,
             question=turns[0].text,
-            answer_format=answer_format(turns[0].asked),
-            answer_schema=answer_schema(turns[0].asked),
+            answer_format=turns[0].answer_format(),
+            answer_schema=turns[0].answer_schema(),
             servers=drawn.servers,
             difficulty=difficulty,
             wording=f"{mark} {number + 1}",
         )
+        law = drawn.law
+        if law is not None:
+            return Case(task, lambda: Repeated(task, turns, law=law))
         return Case(task, lambda: Conversation(task, turns), dispute=dispute.of_case(template, drawn))
 
     def data_hash(self, options: Given) -> str:

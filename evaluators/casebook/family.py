@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import NamedTuple
 
-from evaluators.casebook.answer import Asked, Figure, Forecast
+from evaluators.casebook.answer import Asked, Figure, Forecast, answer_format, answer_schema
+from evaluators.casebook.shares import Law, Shares
 from evaluators.contract import Difficulty, Json
 
 AS_OF = date(2026, 6, 30)
@@ -24,10 +25,19 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
 class Turn(NamedTuple):
-    """One message to the agent: its text, and what is asked in it."""
+    """One message to the agent: its text, and what is asked in it, or the shares that it wants."""
 
     text: str
     asked: tuple[Asked, ...]
+    shares: Shares | None = None
+
+    def answer_format(self) -> str:
+        """Return how the reply is to be written; holds no part of it."""
+        return answer_format(self.asked) if self.shares is None else self.shares.answer_format()
+
+    def answer_schema(self) -> dict[str, Json]:
+        """Return the JSON schema of the reply."""
+        return answer_schema(self.asked) if self.shares is None else self.shares.schema()
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,8 @@ class Drawn:
         Tool servers without which it cannot be answered.
     as_of
         Simulation date.
+    shares, law
+        Of a repeated decision, instead of ``asked``: what the first message asks, and what every one is scored by.
     """
 
     fields: Mapping[str, str]
@@ -56,6 +68,8 @@ class Drawn:
     inputs: Mapping[str, Json] = field(default_factory=dict)
     servers: tuple[str, ...] = ()
     as_of: date = AS_OF
+    shares: Shares | None = None
+    law: Law | None = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +106,7 @@ class Template:
         """
         for _ in range(MAX_ATTEMPTS):
             drawn = self.draw(rng, difficulty)
-            turns = (Turn(wording.format_map(drawn.fields), drawn.asked), *drawn.later)
+            turns = (Turn(wording.format_map(drawn.fields), drawn.asked, drawn.shares), *drawn.later)
             if is_sound(turns):
                 return drawn, turns
         raise RuntimeError(f"family {self.name!r}, {difficulty}: no sound case in {MAX_ATTEMPTS} draws")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from evaluators.casebook.answer import answer_format, answer_schema, mark, perfect_reply
+from evaluators.casebook.answer import mark, perfect_reply
 from evaluators.casebook.family import Turn
 from evaluators.contract import Json, Score, Session, Task, question_message
 
@@ -30,7 +30,7 @@ class Conversation(Session):
         if len(self.answers) >= len(self.turns):
             return None
         turn = self.turns[len(self.answers)]
-        how = answer_format(turn.asked)
+        how = turn.answer_format()
         return {
             "type": "question",
             "turn": len(self.answers) + 1,
@@ -38,7 +38,7 @@ class Conversation(Session):
             "question": f"{turn.text}\n\n{how}",
             "category": self.task.category,
             "answer_format": how,
-            "answer_schema": answer_schema(turn.asked),
+            "answer_schema": turn.answer_schema(),
         }
 
     def score(self) -> Score:

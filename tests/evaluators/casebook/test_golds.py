@@ -28,7 +28,9 @@ from tests.evaluators.casebook.second_routes import (
     sentiment_analysis,
     strategy_construction,
     strategy_defense,
+    trader_allocation,
     trend_analysis,
+    unknown_odds,
     volatility_trading,
 )
 from tests.evaluators.casebook.second_routes.told import Answers
@@ -41,9 +43,11 @@ ROUTES: dict[str, Callable[[Mapping[str, Any], str, list[str]], Answers]] = {
     "follow-or-fade": copy_trading.follow_or_fade,
     "copied-fills": copy_trading.copied_fills,
     "luck-or-skill": copy_trading.luck_or_skill,
+    "trader-allocation": trader_allocation.trader_allocation,
     "growth-stake": race_to_10m.growth_stake,
     "ruin-or-goal": race_to_10m.ruin_or_goal,
     "leverage": race_to_10m.leverage,
+    "unknown-odds": unknown_odds.unknown_odds,
     "costs-and-trials": strategy_defense.costs_and_trials,
     "publication-lag": strategy_defense.publication_lag,
     "benchmark-and-halves": strategy_defense.benchmark_and_halves,
@@ -81,6 +85,8 @@ def tone_of(sentence: str) -> float:
 
 
 def compare(turn: Turn, expected: dict[str, Any]) -> None:
+    if turn.shares is not None:
+        assert turn.shares.gold == pytest.approx(expected[turn.shares.name], abs=1e-4)
     for item in turn.asked:
         if item.name not in expected:
             # a verdict that only says which is the largest of figures that are compared anyway
