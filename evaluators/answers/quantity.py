@@ -34,8 +34,8 @@ _SIGNS = [word for unit in sorted(CURRENCIES) for word in UNIT_WORDS[unit] if no
 MONEY = words_pattern(_SIGNS).replace("(?![A-Za-z])", "")
 DIGITS = r"(?:(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
 _BEFORE_DIGITS = r"(?:thousand|million|billion|trillion)s?|mm|mn|m|bn|b|k|tn"
-SHUT = ("⟦", "⟧")
-"""Stand for the parentheses around the result of a calculation, which are no minus sign."""
+SHUT = ("\ue000", "\ue001")
+"""Stand for the parentheses around the result of a calculation, which are no minus sign: characters of private use."""
 QUANTITY = re.compile(
     rf"""
     (?:(?:(?P<open>\()|{SHUT[0]})[ \t]*)?
