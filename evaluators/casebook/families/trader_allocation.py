@@ -150,7 +150,7 @@ _RETURNS = {
 def _rules(law: Copying, difficulty: Difficulty) -> str:
     fee = (
         f"Moving capital costs {law.fee:g} bp of every share that is bought or sold from one answer to the next, the "
-        "purchases from cash included. "
+        "purchases from cash included; what is held at the end costs nothing more. "
         if law.fee
         else "Moving capital costs nothing. "
     )
@@ -158,8 +158,8 @@ def _rules(law: Copying, difficulty: Difficulty) -> str:
         f"There are {ROUNDS} messages. You answer each with the shares of your capital that copy the traders on the "
         f"next {DAYS} days, a stretch; the rest is cash and earns 0. The next message shows what everybody returned on "
         f"these days, copied or not, and asks again. After stretch {STAY} all ten traders leave and their capital is "
-        f"cash again, at no cost; ten others take their places, whose last {FIRST_DAYS} days that message shows. "
-        "Returns are in basis points (bp) of the capital that copies a trader. The skill of a trader is the return of "
+        f"cash again, at no cost; ten others take their places, whose last {FIRST_DAYS} days that message shows "
+        "instead. Returns are in basis points (bp) of the capital that copies a trader. The skill of a trader is the return of "
         "a day that is to be expected of himself; some skills are positive, others negative, and none is told. "
         f"{_RETURNS[difficulty]} On every day a share s costs slippage of {law.slippage:g} s^2 bp of your whole "
         f"capital: a share of 0.1 costs {law.slippage / 100:g} bp. Shares stay as stated during a stretch, at no other "
@@ -225,7 +225,7 @@ def trader_allocation(rng: random.Random, difficulty: Difficulty) -> Drawn:
             [name, ", ".join(map(str, each))]
             for name, each in zip((*casts[cast], "market index"), series, strict=False)
         ]
-        table = show(rng, ["trader", "daily returns in bp"], rows)
+        table = show(rng, ["trader", "record in bp"], rows)
         frame = rng.choice(_OTHERS if new else _MORE) if stretch else "{table}"
         texts.append(
             frame.format(

@@ -213,8 +213,8 @@ def _rules(difficulty: Difficulty) -> str:
         "strategy the fraction of your wealth that is staked on it. All strategies are played at once in every play, "
         "and each stake is its fraction of the wealth right before the play. What is not staked stays as it is. The "
         f"messages show {shown}, staked on or not. After stretch {STAY} the eight strategies end; eight others take "
-        f"their places, whose terms and last {FIRST_PLAYS} plays that message shows. What a win pays, besides the "
-        "stake itself, and what a loss costs is told as a multiple of the stake. The chance of a win is not told: some "
+        f"their places, whose terms and last {FIRST_PLAYS} plays that message shows instead. What a win pays, besides "
+        "the stake itself, and what a loss costs is told as a multiple of the stake. The chance of a win is not told: some "
         f"strategies have an edge, others lose in the long run. {_HIDDEN[difficulty]} A stretch counts {PLAYS} times "
         "the expected natural logarithm of the factor by which one play multiplies wealth, under the true chances and "
         "over all ways in which the strategies can end together; what happened does not count. Staking nothing counts "
@@ -241,7 +241,7 @@ _OTHERS = (
 
 def _terms(rng: random.Random, among: Sequence[str], odds: Odds) -> str:
     rows = [[name, f"{win:g}", f"{loss:g}"] for name, win, loss in zip(among, odds.wins, odds.losses, strict=True)]
-    return show(rng, ["strategy", "a win pays", "a loss costs"], rows)
+    return show(rng, ["strategy", "pay of a win", "cost of a loss"], rows)
 
 
 def unknown_odds(rng: random.Random, difficulty: Difficulty) -> Drawn:
@@ -263,7 +263,7 @@ def unknown_odds(rng: random.Random, difficulty: Difficulty) -> Drawn:
         )
         for n, choice in enumerate(best)
     ]
-    outcomes = "plays won" if difficulty == "easy" else "plays in order"
+    outcomes = "number of wins" if difficulty == "easy" else "record of plays"
     texts = []
     for stretch in range(ROUNDS):
         new, among = stretch % STAY == 0, sets[stretch // STAY]
