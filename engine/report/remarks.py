@@ -55,7 +55,7 @@ def _repeats(result: dict[str, Any]) -> list[str]:
     if result["repeated"]:
         deaths, fresh = result["server_deaths"], result["fresh_draws"]
         why = f" ({deaths} {'attempt' if deaths == 1 else 'attempts'} lost a tool server)" if deaths else ""
-        how = f", {fresh} of them on a market drawn afresh" if fresh else ""
+        how = f", {fresh} of them drawn afresh" if fresh else ""
         said.append(f"{tasks(result['repeated'])} played again after a failure of the harness{why}{how}")
     if result["tool_log_missing"]:
         said.append(f"{tasks(result['tool_log_missing'])} without a full log of tool calls")

@@ -152,7 +152,7 @@ class Forecast:
         apart = mean - self.mean
         spread = math.hypot(deviation, self.deviation)
         tail = math.erf(apart / (spread * math.sqrt(2)))
-        near = math.exp(-0.5 * (apart / spread) ** 2)
+        near = math.exp(-0.5 * (apart / spread) * (apart / spread))
         distance = apart * tail + spread * math.sqrt(2 / math.pi) * near
         return distance - deviation / math.sqrt(math.pi)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import resources
 
 from evaluators.casebook import dispute
@@ -67,13 +68,15 @@ class Casebook(Dataset):
         levels: tuple[Difficulty, ...],
         *,
         held_back: bool,
+        draw: int = 1,
     ) -> Case:
         texts = template.held_back if held_back else template.wordings
         mark = "held-back" if held_back else "usual"
         difficulty = rotation(levels, index=visit, name=(*named, template.name, "difficulty"))
         number = rotation(range(len(texts)), index=visit, name=(*named, template.name, mark))
         name = (*named, template.name, difficulty, mark, index)
-        drawn, turns = template.case(stream(*name), difficulty, texts[number])
+        rng = stream(*name) if draw == 1 else stream(*name, "draw", draw)
+        drawn, turns = template.case(rng, difficulty, texts[number])
         task = Task(
             task_id=task_id(*name, show=(0, 3)),
             section=self.section,
@@ -88,10 +91,14 @@ class Casebook(Dataset):
             difficulty=difficulty,
             wording=f"{mark} {number + 1}",
         )
+        # who has seen how a conversation goes on must not have the same again
+        again = partial(self._case, template, visit, named, index, levels, held_back=held_back)
+        afresh = (lambda number: again(draw=number)) if len(turns) > 1 else None
         law = drawn.law
         if law is not None:
-            return Case(task, lambda: Repeated(task, turns, law=law))
-        return Case(task, lambda: Conversation(task, turns), dispute=dispute.of_case(template, drawn))
+            return Case(task, lambda: Repeated(task, turns, law=law), afresh=afresh)
+        argued = dispute.of_case(template, drawn)
+        return Case(task, lambda: Conversation(task, turns), afresh=afresh, dispute=argued)
 
     def data_hash(self, options: Given) -> str:
         """Return the sha256 of the families' and the marking scheme's source, and of the series some of them read."""

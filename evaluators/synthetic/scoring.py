@@ -44,8 +44,8 @@ def judge(problem: Problem, text: str) -> Score:
     assumed, assumption_note = read_assumption(problem, given)
     truth = problem.truth_at(assumed)
     step_notes = _check_steps(problem, given.get("steps"), truth)
-    any_right = "right" in step_notes.values()
     marked = [figure.name for figure in problem.on_the_way]
+    any_right = any(step_notes[name] == "right" for name in marked)
     if problem.gap is not None:
         # a value within a range is no work by itself
         step_notes["assumption"] = assumption_note if any_right or assumed is None else "nothing right follows from it"

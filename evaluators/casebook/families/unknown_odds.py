@@ -149,7 +149,9 @@ def _odds(rng: random.Random, difficulty: Difficulty) -> tuple[Odds, ...]:
     order = rng.sample(range(STRATEGIES), STRATEGIES)
     pair, together, ends = None, 0.0, list(starts)
     if difficulty == "expert":
-        pair, together = (order.index(0), order.index(rng.randrange(1, STRATEGIES))), rng.uniform(0.5, 0.8)
+        # of all, so that hanging together tells nothing of an edge
+        one, other = rng.sample(range(STRATEGIES), 2)
+        pair, together = (one, other), rng.uniform(0.5, 0.8)
         # one loses the edge that it has, another gains one
         for place in (FAVOURABLE - 1, FAVOURABLE):
             fair = losses[place] / (wins[place] + losses[place])

@@ -122,15 +122,14 @@ def test_report_table_and_results_tell_what_the_harness_repeated_or_lost(manifes
     repeated = records[0] | {"former": [former], "draw": 2, "tool_log_missing": ["sandbox"], "after_later_data": True}
     rows = [repeated, *records[1:]]
     said = [
-        "1 task played again after a failure of the harness (1 attempt lost a tool server), "
-        "1 of them on a market drawn afresh",
+        "1 task played again after a failure of the harness (1 attempt lost a tool server), 1 of them drawn afresh",
         "1 task without a full log of tool calls",
         "1 task played when tools had already served this run later data than the task's date",
     ]
     html, result = report.render(manifest, rows), results.summary(manifest, rows)
     for line in said:
         assert line in html.replace("&#39;", "'") and line in results.table(result)
-    assert "(no log of calls from sandbox)" in html and "played 2 times, last on a market drawn afresh" in html
+    assert "(no log of calls from sandbox)" in html and "played 2 times, last drawn afresh" in html
     counts = ("repeated", "fresh_draws", "server_deaths", "tool_log_missing", "after_later_data")
     assert [result[name] for name in counts] == [1] * 5
     row = results.agentbeats(manifest, rows)["detailed_results"][0]

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from evaluators import registry
-from evaluators.casebook.answer import Figure
+from evaluators.casebook.answer import Figure, Forecast
 from evaluators.casebook.bank import CATEGORIES, TEMPLATES
 from evaluators.casebook.family import is_sound
 from evaluators.categories import CATEGORIES as ALL
@@ -296,3 +296,24 @@ def test_a_hundred_thousand_cases_differ_in_text() -> None:
     print(f"{time.process_time() - began:.0f} s, {len(shapes)} texts without their numbers")
     assert len(texts) == 100_000
     assert len(shapes) > 60_000
+
+
+@pytest.mark.parametrize("mean", [1e150, 1e160, 1e308, -1e308, 1e-320])
+@pytest.mark.parametrize("deviation", [1.0, 1e160, 1e308, 1e-320])
+def test_no_forecast_breaks_its_scoring(mean: float, deviation: float) -> None:
+    """A square of 1e160 was beyond all numbers, which made the agent's reply a failure of the harness."""
+    asked = Forecast("forecast", "the value", mean=100.0, deviation=5.0, naive=90.0)
+    assert asked.credit(mean, deviation) == 0.0
+
+
+def test_a_conversation_that_is_repeated_is_another_one() -> None:
+    """Who has seen how it goes on, and brings a worker down, must not have the same again."""
+    several = [case for case in drawn(len(TEMPLATES) * 2) if "turns" in case.open().opening()]
+    assert several
+    for case in several:
+        first, second, third = case, case.drawn(2), case.drawn(3)
+        assert first.task.task_id == second.task.task_id and first.task.difficulty == second.task.difficulty
+        texts = {str(each.open().opening()["question"]) for each in (first, second, third)}
+        assert len(texts) == 3, case.task.task_id
+        assert second.open().opening() == case.drawn(2).open().opening()
+        assert converse(second)[0].value == pytest.approx(100.0)

@@ -182,3 +182,11 @@ def test_the_report_shows_marked_steps_and_others_where_they_are_right() -> None
     assert shown == {"half": "right", "edge": "right"}
     assert scoring.judge(prose, json.dumps({"answer": AREA})).details["steps"] == {"half": "missing"}
     assert marks(prose, answer=1, steps={"another": EDGE})[1] == 0.0
+
+
+def test_a_figure_that_leads_nowhere_opens_no_method() -> None:
+    """Who has the answer can work back from it: a fence is no step to an area."""
+    made = dataclasses.replace(FIELD, definitions={**FIELD.definitions, "area": "2 * half"})
+    prose = dataclasses.replace(PROSE, template=made)
+    assert marks(prose, answer=AREA, method="12.5 * 8.3", steps={"mine": EDGE})[:3] == (0.0, 0.0, 100.0)
+    assert marks(prose, answer=AREA, method="12.5 * 8.3", steps={"mine": HALF})[3] == 100.0
