@@ -178,6 +178,8 @@ class Worker:
     ) -> None:
         checked = RunConfig.model_validate(config)
         devices.use(checked.execution.device, shared=True)
+        if purse is None and checked.judge is not None and checked.judge.budget_usd is not None:
+            raise ValueError("judge.budget_usd: a worker without the run's purse cannot keep it")
         plan = build.plan(checked if purse is None else paid_from(checked, purse), agent_digest=agent_digest)
         self._plan, self._run_id, self._tools = plan, run_id, tools
         self._url, self._digest, self._token = agent_url, agent_digest, agent_token

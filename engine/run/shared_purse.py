@@ -8,6 +8,9 @@ from evaluators.contract import JudgeUnavailable
 from evaluators.judge.purse import Purse, PurseEmpty
 from evaluators.judge.settings import JudgeSettings
 
+ANSWER_S = 60.0
+"""A holder that answers later is lost: its node is."""
+
 
 def shared(judge: JudgeSettings | None) -> SharedPurse | None:
     """Return a purse for workers with what is left in the judge's; None where there is none to share."""
@@ -71,7 +74,7 @@ class SharedPurse:
         import ray
 
         try:
-            return ray.get(method.remote(*arguments))
+            return ray.get(method.remote(*arguments), timeout=ANSWER_S)
         except ray.exceptions.RayError as error:
             raise JudgeUnavailable(
                 f"what the judges of this run are paid from is lost: {type(error).__name__}"

@@ -13,6 +13,7 @@ import pytest
 from engine.config import RunConfig, parse
 from engine.errors import ConfigError
 from engine.plan.judges import with_purse
+from engine.run.backends import Worker
 from engine.run.tool_access import ToolAccess
 from evaluators.contract import JudgeUnavailable
 from mcp_servers.access import new_key
@@ -137,3 +138,9 @@ def test_the_workers_of_a_cluster_pay_from_one_purse(truthful_judge, tmp_path):
     assert 3 <= calls <= 4 and told["unjudged_tasks"] >= 3, done.stderr[-2000:]
     assert told["cost_usd"] <= calls * OF_A_CALL + 1e-12
     assert "budget of $0.005 (judge.budget_usd) is spent" in told["unjudged_reason"]
+
+
+def test_a_worker_without_the_purse_of_the_run_does_not_start(truthful_judge):
+    raw = config(truthful_judge.settings | {"budget_usd": 1.0}).model_dump(mode="json")
+    with pytest.raises(ValueError, match=r"judge.budget_usd: a worker without the run's purse cannot keep it"):
+        Worker(raw, "r", "http://127.0.0.1:9", "digest", ToolAccess({}, new_key()))
