@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 from evaluators.contract import JudgeUnavailable
@@ -19,8 +20,9 @@ def shared(judge: JudgeSettings | None) -> SharedPurse | None:
         return None
     import ray
 
-    holder = ray.remote(num_cpus=0)(Holder)
-    return SharedPurse(holder.remote(purse.limit_usd, purse.prices, purse.spent_usd))
+    name = f"purse-{secrets.token_hex(8)}"
+    holder = ray.remote(num_cpus=0)(Holder).options(name=name)
+    return SharedPurse(name, holder.remote(purse.limit_usd, purse.prices, purse.spent_usd))
 
 
 class Holder:
@@ -46,20 +48,27 @@ class Holder:
 
 
 class SharedPurse:
-    """What a worker has of the purse: a way to its holder. Its methods block, as the calls of judges do."""
+    """What a worker has of the purse: a way to its holder. Its methods block, as the calls of judges do.
 
-    def __init__(self, holder: Any) -> None:
-        self._holder = holder
+    It travels as the holder's name: a worker whose arguments hold references could not be started again everywhere.
+    """
+
+    def __init__(self, name: str, holder: Any = None) -> None:
+        self._name, self._found = name, holder
+
+    def __reduce__(self) -> tuple[type[SharedPurse], tuple[str]]:
+        """Leave the way behind; it is found again by name."""
+        return SharedPurse, (self._name,)
 
     def open(self) -> None:
         """Raise :class:`PurseEmpty` where nothing is left."""
-        why = self._asked(self._holder.open)
+        why = self._asked("open")
         if why is not None:
             raise PurseEmpty(why)
 
     def pay(self, model: str, tokens: tuple[int, int] | None) -> float:
         """Pay one call and return its cost in US dollars, NaN where it is unknown."""
-        cost = self._asked(self._holder.pay, model, tokens)
+        cost = self._asked("pay", model, tokens)
         if isinstance(cost, str):
             raise PurseEmpty(cost)
         return float(cost)
@@ -68,14 +77,17 @@ class SharedPurse:
         """End the holder."""
         import ray
 
-        ray.kill(self._holder)
+        if self._found is not None:
+            ray.kill(self._found)
 
-    def _asked(self, method: Any, *arguments: Any) -> Any:
+    def _asked(self, method: str, *arguments: Any) -> Any:
         import ray
 
         try:
-            return ray.get(method.remote(*arguments), timeout=ANSWER_S)
-        except ray.exceptions.RayError as error:
+            if self._found is None:
+                self._found = ray.get_actor(self._name)
+            return ray.get(getattr(self._found, method).remote(*arguments), timeout=ANSWER_S)
+        except (ray.exceptions.RayError, ValueError) as error:
             raise JudgeUnavailable(
                 f"what the judges of this run are paid from is lost: {type(error).__name__}"
             ) from error
