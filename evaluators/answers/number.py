@@ -45,7 +45,7 @@ _TIME = frozenset({"years", "months", "weeks", "days", "hours"})
 _NUMBER_NEXT = rf"\s*(?:about\s+|approximately\s+)?[-+(]?(?:{MONEY})?\s?[0-9.]"
 _BOUND = re.compile(
     rf"[<>≤≥±]|\+/-|\\[gl]eq?\b|\b(?:at\s+(?:least|most)|up\s+to)\b"
-    rf"|(?<![%0-9A-Z)]\s)\b(?:(?:more|less|greater|fewer|higher|lower)\s+than|over|above|under|below|exceed(?:s|ing)?"
+    rf"|(?<!(?-i:[%0-9A-Z)])\s)\b(?:(?:more|less|greater|fewer|higher|lower)\s+than|over|above|under|below|exceed(?:s|ing)?"
     rf"|in\s+excess\s+of)(?={_NUMBER_NEXT})",
     re.IGNORECASE,
 )
@@ -402,7 +402,9 @@ def parse_number(text: str, *, kind: Kind = "number", unit: str = "") -> StatedN
         return statements
     numbers: list[StatedNumber] = []
     for statement in statements:
-        number = _read(statement, kind=kind, unit=unit)
+        if statement.items != 1:
+            return Refusal(f"one number is asked for, not a list of {statement.items}: {statement.text[:80]!r}")
+        number = _read(replace(statement, text=statement.line or statement.text), kind=kind, unit=unit)
         if isinstance(number, Refusal):
             return number
         numbers.append(number)
