@@ -92,6 +92,9 @@ TYPED_PARAPHRASES: dict[str, Callable[[dict[str, Any]], str]] = {
 """A right answer in JSON, written in other ways."""
 CHEATS: dict[str, Callable[[str], str]] = {
     "denied": lambda answer: f"{LABEL}not {answer}",
+    "denied in a box": lambda answer: f"The answer is not \\boxed{{{answer}}}.",
+    "denied in tags": lambda answer: f"It is not <answer>{answer}</answer>.",
+    "denied in an object": lambda answer: f"It is not {json.dumps({'answer': answer})}.",
     "hedged": lambda answer: f"{LABEL}{answer} or something else",
     "beside another": lambda answer: f"{LABEL}{answer}\n{LABEL}999.9",
     "taken back": lambda answer: f"{LABEL}{answer}\nWait, that is wrong; it is 999.9.",

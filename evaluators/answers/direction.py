@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
-# Names of expenses and balances that are stated as positive amounts: their loss is no sign.
+# Names of expenses and balances that are stated as positive amounts, and times of a fall: their loss is no sign.
 _NAME = re.compile(
     r"\b(?:(?:allowances?|provisions?|reserves?)\s+for\s+(?:[\w'&-]+\s+){0,4}?(?:loss|losses)"
-    r"|(?:impairment|credit|restructuring)\s+(?:loss|losses)|accumulated\s+deficits?)\b",
+    r"|(?:impairment|credit|restructuring)\s+(?:loss|losses)|accumulated\s+deficits?"
+    r"|(?:after|before|since|following)\s+(?:the|an?|this|that|its)\s+(?:[\w-]+\s+){0,2}?"
+    r"(?:decrease|decline|drop|fall|loss|reduction|contraction|shortfall)(?!\s+of\b))\b",
     re.IGNORECASE,
 )
 WINDOW = 160
@@ -35,7 +37,7 @@ _BEFORE = re.compile(
 )
 _AFTER = re.compile(
     rf"^\s*-?\s*(?:(?:net|operating|price|total|annual|overall|year-over-year|yoy)\s+){{0,2}}"
-    rf"(?:lower|less|below|worse|down|{_NOUN})\b(?!\s+or\b)",
+    rf"(?:lower|less|below|worse|down|{_NOUN})\b(?!\s+(?:or|payments?|ratio|bound|given\s+default)\b)",
     re.IGNORECASE,
 )
 

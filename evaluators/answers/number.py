@@ -41,11 +41,19 @@ _SPAN_IN_PARTS = re.compile(
     rf"[0-9]\s{{0,9}}{_TIME_WORD}\s{{0,9}}(?:,|and|plus)?\s{{0,9}}[0-9.]{{1,20}}\s{{0,9}}{_TIME_WORD}\b", re.IGNORECASE
 )
 _SHARES_WORTH = re.compile(r"[0-9][^;\n]{0,20}\bshares\s{1,9}(?:worth|valued\s{1,9}at)\b", re.IGNORECASE)
+_PERCENT = r"[0-9.]{1,20}\s?(?:%|percent\b|per\s+cent\b)"
+_SHARE_OF_MONEY = re.compile(
+    rf"{_PERCENT}\s+of\s+(?:the\s+)?(?:{MONEY})\s?[0-9]"
+    rf"|(?:{MONEY})\s?[0-9.,]{{1,30}}(?:\s?(?:thousand|million|billion|[KMB]))?"
+    rf"(?:\s+(?:[-+]|less|plus|minus)\s+|[-+]){_PERCENT}",
+    re.IGNORECASE,
+)
+_IN_PERCENT = re.compile(r"(?:\bpercent|\bpct|%)\s*:\s*$", re.IGNORECASE)
 _TIME = frozenset({"years", "months", "weeks", "days", "hours"})
 _NUMBER_NEXT = rf"\s*(?:about\s+|approximately\s+)?[-+(]?(?:{MONEY})?\s?[0-9.]"
 _BOUND = re.compile(
     rf"[<>≤≥±]|\+/-|\\[gl]eq?\b|\b(?:at\s+(?:least|most)|up\s+to)\b"
-    rf"|(?<![%0-9A-Z)]\s)\b(?:(?:more|less|greater|fewer|higher|lower)\s+than|over|above|under|below|exceed(?:s|ing)?"
+    rf"|(?<!(?-i:[%0-9A-Z)])\s)\b(?:(?:more|less|greater|fewer|higher|lower)\s+than|over|above|under|below|exceed(?:s|ing)?"
     rf"|in\s+excess\s+of)(?={_NUMBER_NEXT})",
     re.IGNORECASE,
 )
@@ -309,6 +317,11 @@ def _read(statement: Statement, *, kind: Kind, unit: str) -> StatedNumber | Refu
         return Refusal(f"two quantities, a number of shares and a price or value: {worth.group()!r}")
     if parts := _SPAN_IN_PARTS.search(visible):
         return Refusal(f"write one number in one unit, not a span in parts: {parts.group()!r}")
+    if kind != "percent" and (share := _SHARE_OF_MONEY.search(visible)):
+        return Refusal(f"write the value, not how it is found: {share.group()!r}")
+    bare = [each for each in fitting if not each.unit and _IN_PERCENT.search(text[: each.start])]
+    if kind == "percent" and bare:
+        return Refusal(f"in percent or a fraction? write the percent sign behind the number: {bare[0].text!r}")
     if others and (rival := _rival(visible, others)):
         return Refusal(f"several answers: {rival!r} beside {fitting[0].text!r}")
     return _one_of([_directed(quantity, text) for quantity in fitting], text, statement.text)
@@ -402,7 +415,9 @@ def parse_number(text: str, *, kind: Kind = "number", unit: str = "") -> StatedN
         return statements
     numbers: list[StatedNumber] = []
     for statement in statements:
-        number = _read(statement, kind=kind, unit=unit)
+        if statement.items != 1:
+            return Refusal(f"one number is asked for, not a list of {statement.items}: {statement.text[:80]!r}")
+        number = _read(replace(statement, text=statement.line or statement.text), kind=kind, unit=unit)
         if isinstance(number, Refusal):
             return number
         numbers.append(number)

@@ -100,6 +100,10 @@ def _sign_of(match: re.Match[str], *, labelled: bool, first: bool) -> str | Refu
     before = text[max(0, match.start() - WINDOW) : match.start()]
     if before.endswith("^"):
         return Refusal(f"write the value, not a formula: {(before[-20:] + body).strip()!r}")
+    if match["sign"] is None and (mark := _FALL_MARK.search(before)):
+        return Refusal(f"{mark.group().strip()!r} before {body!r} may or may not be a minus sign; write -5")
+    if _PERCENT_BEFORE.search(before):
+        return Refusal(f"a percent sign stands behind its number: '%{body}'")
     if _ARITHMETIC_BEFORE.search(before) or _ARITHMETIC_AFTER.match(text, match.end()):
         return Refusal(f"write the value, not how it is found: {(before[-20:] + body).strip()!r}")
     closed = (match["open"] or match["inner"]) and (match["close"] or match["late_close"])
@@ -132,6 +136,8 @@ _ARITHMETIC_BEFORE = re.compile(
     r"\b(?:half|twice|doubles?|triples?|thrice|opposite|inverse|reciprocal|root|minus|negative)\s+(?:of\s+)?$",
     re.IGNORECASE,
 )
+_FALL_MARK = re.compile(r"(?:[▼▽🔻↓⬇↘]\ufe0f?|&(?:minus|ndash|mdash|#8722|#x2212);)\s*$", re.IGNORECASE)
+_PERCENT_BEFORE = re.compile(r"(?<![0-9)\s\ue001])%$")
 _ARITHMETIC_AFTER = re.compile(r"\s*(?:squared|cubed|halved|doubled)\b|\s?\?", re.IGNORECASE)
 _STATES = re.compile(
     r"\b(?:is|was|were|are|be|of|at|by|to|equals|stood at|came to|reported|posted|showed|shows|about|approximately"
@@ -177,7 +183,7 @@ def read_quantity(match: re.Match[str], *, labelled: bool, first: bool) -> Quant
         return Refusal(f"two units for one number: {text!r}")
     unit = next(iter(units), "")
     scales = {SCALES[word.lower()] for word in (match["early"], match["scale"], match["again"]) if word}
-    if len(scales) > 1:
+    if len(scales) > 1 or (match["scale"] and match["again"]):
         return Refusal(f"unclear scale: {text!r}")
     if other := _OTHER_MONEY.search(match.string[max(0, match.start() - 8) : match.start()]):
         return Refusal(f"unknown currency {other.group().strip()!r} before {text!r}")

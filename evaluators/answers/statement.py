@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluators.answers.typed_json import JsonObject, Refusal, embedded_objects, parse_json_object, well_formed
+from evaluators.answers.surroundings import surroundings
+from evaluators.answers.typed_json import JsonObject, Refusal, embedded_spans, parse_json_object, well_formed
 from evaluators.answers.typography import characters, plain
 
 MAX_CHARS = 200_000
@@ -62,7 +63,8 @@ _HARMLESS = re.compile(
     r"\b(?:accession|filing|file|document|registration)\s+no\b\.?:?|\bno\b\.?:?\s{0,4}(?=[0-9]{10}-?[0-9]{2})"
     r"|\b(?:not|no|non)[\s-]+(?:further\s+|seasonally\s+|yet\s+|been\s+)?(?:in\s+(?:thousand|million|billion)s"
     r"|annuali[sz]ed|rounded|rounding|adjusted|adjustments?|restated|audited|diluted|compounded|dividends?|leverage|gaap"
-    r"|discounting|taxes|fees|costs|per\s+share)\b(?:\s+(?:applied|included|made|needed|assumed|used|for\s+splits))?",
+    r"|discounting|taxes|fees|costs|per\s+share)\b(?:\s+(?:applied|included|made|needed|assumed|used|for\s+splits))?"
+    r"|\b(?:profit|gain|income|increase|earnings)s?\s+or\s+(?:loss(?:es)?|decrease)\b(?!\s+of)",
     re.IGNORECASE,
 )
 _HEDGE = re.compile(
@@ -70,6 +72,7 @@ _HEDGE = re.compile(
     re.IGNORECASE,
 )
 _ALTERNATIVE = re.compile(r"\b(?:or|between)\b|或", re.IGNORECASE)
+_OTHERWISE = re.compile(r"\bor\b|或", re.IGNORECASE)
 _RETRACTION = re.compile(
     r"\b(?:actually|correction|wait|wrong|incorrect|mistaken?|alternatively|on\s{1,9}second\s{1,9}thou\w+|scrap\s{1,9}that"
     r"|ignore|disregard|could\s{1,9}(?:also|equally)"
@@ -93,10 +96,16 @@ class Statement:
         The statement, with typographic characters, Markdown and LaTeX marks made plain.
     labelled
         Whether the reply marked it as its final answer.
+    line
+        The statement with the words of its line that belong to it, empty when it is a line of its own.
+    items
+        How many items the list has that it was written as; 1 when it was written as none.
     """
 
     text: str
     labelled: bool
+    line: str = ""
+    items: int = 1
 
 
 def _answer_of(document: JsonObject) -> Statement | Refusal | None:
@@ -118,12 +127,14 @@ def _json_statement(value: Any, unit: str) -> Statement | Refusal:
     if isinstance(value, list):
         if not all(isinstance(item, int | float | str) and not isinstance(item, bool) for item in value):
             return Refusal("the JSON answer list must hold numbers or strings only")
-        return Statement(", ".join(str(item) for item in value), labelled=True)
+        if len(value) != 1:
+            return Statement(", ".join(str(item) for item in value), labelled=True, items=len(value))
+        (value,) = value
     return Statement(plain(f"{value} {unit}".strip()), labelled=True)
 
 
-def _boxed(text: str) -> list[str]:
-    """Return what stands inside each of the last LaTeX boxes, braces balanced, in one pass over the braces."""
+def _boxes(text: str) -> list[tuple[re.Match[str], int]]:
+    """Return the opening of each of the last LaTeX boxes and where its inside ends, in one pass over the braces."""
     boxes = list(_BOX.finditer(text))[-MAX_MARKS:]
     if not boxes:
         return []
@@ -133,13 +144,31 @@ def _boxed(text: str) -> list[str]:
             opened.append(brace.end())
         elif opened:
             ends[opened.pop()] = brace.start()
-    return [text[box.end() : ends[box.end()]] for box in boxes if box.end() in ends]
+    return [(box, ends[box.end()]) for box in boxes if box.end() in ends]
+
+
+def _boxed(text: str) -> list[Statement | Refusal]:
+    """Return what the last LaTeX boxes state."""
+    return [_within(text, box.start(), _marked(text[box.end() : end]), end + 1) for box, end in _boxes(text)]
+
+
+def _within(text: str, start: int, inside: Statement | Refusal, end: int) -> Statement | Refusal:
+    """Return the statement of the mark ``text[start:end]``, unless its line denies or doubts it."""
+    around = surroundings(text, start, end)
+    if isinstance(inside, Refusal):
+        return inside
+    if isinstance(around, Refusal):
+        return around
+    words = without_harmless(f"{around.clause}... {around.behind}")
+    if _NEGATION.search(words) or _HEDGE.search(words) or _OTHERWISE.search(words, 0, len(around.clause)):
+        return Refusal(f"the marked answer is negated or hedged: {words.strip()[-60:]!r}")
+    return replace(inside, line=plain(f"{around.before}{inside.text}{around.behind}").strip())
 
 
 def _never_closed(text: str) -> Refusal | None:
     """Return a refusal when one of the last LaTeX boxes holds a number and is not closed."""
     starts = [match.end() for match in _BOX.finditer(text)][-MAX_MARKS:]
-    if len(_boxed(text)) == len(starts) or not any(_NUMBER_INSIDE.match(text, start) for start in starts):
+    if len(_boxes(text)) == len(starts) or not any(_NUMBER_INSIDE.match(text, start) for start in starts):
         return None
     return Refusal("a box around an answer is never closed")
 
@@ -193,14 +222,20 @@ def _labelled(text: str) -> list[Statement | Refusal]:
         read = match.end()
         if match["mark"] in ("is", "was") and not re.search(r"[0-9]", line) and _ANNOUNCEMENT.search(line[:200]):
             continue
-        if _NEGATION.search(before) or _HEDGE.search(before) or re.search(r"\bor\b|或", before):
+        if _NEGATION.search(before) or _HEDGE.search(before) or _OTHERWISE.search(before):
             return [*found, Refusal(f"the final answer is negated or hedged: {before.strip()[-60:]!r}")]
         if any(place > end for place in taken_back):
             return [*found, Refusal("the final answer is taken back in the text after it")]
         inner = _boxed(line) if len(line) <= MAX_LINE_CHARS else []
-        found.append(_marked(f"{match['note'] or ''} {inner[-1] if inner else line}".strip()))
+        note = match["note"] or ""
+        found.append(_after_note(note, inner[-1]) if inner else _marked(f"{note} {line}".strip()))
         stated = min(stated, end)
     return [*found, *_restated(text[stated:])]
+
+
+def _after_note(note: str, boxed: Statement | Refusal) -> Statement | Refusal:
+    """Return what a box states behind a label with a note such as ``(in millions)``."""
+    return boxed if isinstance(boxed, Refusal) else replace(boxed, line=f"{note} {boxed.line}".strip())
 
 
 def _tagged(text: str) -> list[Statement | Refusal]:
@@ -217,7 +252,8 @@ def _tagged(text: str) -> list[Statement | Refusal]:
             return [Refusal(f"the reply marks more than {MAX_MARKS} final answers")]
         stated = min(stated, position)
         inside = text[opening.end() : position].strip()
-        found.append(_marked(inside.replace("\n", "; ")))
+        end = position + len(f"</{opening[1]}>")
+        found.append(_within(text, opening.start(), _marked(inside.replace("\n", "; ")), end))
     if found and _RETRACTION.search(text[max(position, lower.rfind("</")) :]):
         return [Refusal("the final answer is taken back in the text after it")]
     return [*found, *_restated(text[stated:])]
@@ -280,7 +316,11 @@ def stated_answers(text: str) -> tuple[Statement, ...] | Refusal:
             return Refusal(f"the JSON reply has no 'answer' key (keys: {', '.join(list(document)[:8])})")
         return only if isinstance(only, Refusal) else checked_statements((only,))
     clean = characters(_TAG.sub(lambda match: f"<{match[1]}>", text)).replace("**", "").replace("__", "")
-    marked: list[Statement | Refusal] = [s for d in embedded_objects(text) if (s := _answer_of(d)) is not None]
+    marked: list[Statement | Refusal] = [
+        _within(text, start, stated, end)
+        for start, end, document in embedded_spans(text)
+        if (stated := _answer_of(document)) is not None
+    ]
     if marked and _RETRACTION.search(text.rpartition("}")[2]):
         return Refusal("the JSON answer is taken back in the text after it")
     marked += _restated(clean.rpartition("}")[2]) if marked else []
@@ -289,7 +329,7 @@ def stated_answers(text: str) -> tuple[Statement, ...] | Refusal:
     boxes = _boxed(clean)
     if boxes and _RETRACTION.search(clean.rpartition("}")[2]):
         return Refusal("the boxed answer is taken back in the text after it")
-    marked += map(_marked, boxes)
+    marked += boxes
     marked += _restated(clean[clean.find("}", opening.end()) :]) if boxes and (opening := _BOX.search(clean)) else []
     marked += [unclosed] if (unclosed := _never_closed(clean)) else []
     refusals = [found for found in marked if isinstance(found, Refusal)]

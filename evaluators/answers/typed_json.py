@@ -122,7 +122,12 @@ def well_formed(text: str) -> str:
 
 def embedded_objects(text: str) -> list[JsonObject]:
     """Return the top-level JSON objects that stand inside ``text``, in order; what does not parse is passed over."""
-    found: list[JsonObject] = []
+    return [document for _, _, document in embedded_spans(text)]
+
+
+def embedded_spans(text: str) -> list[tuple[int, int, JsonObject]]:
+    """Return where each of the :func:`embedded_objects` starts and ends, and the object."""
+    found: list[tuple[int, int, JsonObject]] = []
     if len(text) > MAX_CHARS:
         return found
     tried, budget, end = 0, SEARCH_BUDGET, 0
@@ -138,7 +143,7 @@ def embedded_objects(text: str) -> list[JsonObject]:
             end = opening.end()
         else:
             if not _too_deep(text[position:end]) and not _has_lone_surrogate(document):
-                found.append(document)
+                found.append((position, end, document))
     return found
 
 

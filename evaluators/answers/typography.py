@@ -10,7 +10,7 @@ _CHARACTERS |= dict.fromkeys((0x2212, 0x2010, 0x2011, 0x2012, 0x2013, 0xFE58, 0x
 _CHARACTERS |= dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0x00AD), None)
 _SPACES: dict[int, int | str | None] = dict.fromkeys((0x00A0, 0x2007, 0x2009, 0x202F), " ")
 
-_PYTHON_POWER = re.compile(r"(?:(?<=[*x×·]10)|(?<=[*x×·] 10))\*\*(?=[0-9-])")
+_PYTHON_POWER = re.compile(r"(?<=[0-9)])(?:\*\*| \*\* )(?=[-+(]?\.?[0-9])")
 _GROUPS = re.compile(r"(?<=[0-9])(?:[\u00a0\u2007\u2009\u202f'_]|\\[,;: ])(?=[0-9]{3}(?![0-9]))")
 _SPACED_MONEY = re.compile(
     r"(?:(?<=[$€£])|(?<=USD ))[0-9]{1,3}(?: [0-9]{3})+(?![0-9])"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from evaluators.answers import Refusal, parse_accession_number, parse_date, parse_number, stated_answers
+from evaluators.answers import Kind, Refusal, parse_accession_number, parse_date, parse_number, stated_answers
 from evaluators.answers.dispute import sole_figure
-from evaluators.answers.expected import ExpectedNumber, ExpectedToken
+from evaluators.answers.expected import ExpectedNumber, ExpectedOrder, ExpectedToken
 from evaluators.answers.statement import MAX_CHARS, MAX_LINE_CHARS, MAX_MARKS
 from evaluators.answers.tolerance import Tolerance
 
@@ -65,11 +67,137 @@ def test_a_long_table_is_read_to_its_end() -> None:
         ("So <answer>7", None),
         ("So {x} is \\boxed{7}.", 7.0),
         ("\\boxed{{7}}", 7.0),
+        ("Final answer: $\\boxed{7}$ million", 7e6),
+        ("Final answer (in millions): $\\boxed{7}$", 7e6),
+        ("Final answer: the growth is not \\boxed{7}", None),
+        ("\\boxed{\\boxed{7}}", 7.0),
         ("\\boxed{7", None),
     ],
 )
 def test_what_stands_around_an_answer(text: str, value: float | None) -> None:
     assert isinstance(said(text), str) if value is None else said(text) == value
+
+
+MARKS = ("\\boxed{%s}", "<answer>%s</answer>", '{"answer": "%s"}')
+
+
+@pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        # denied, doubted, a bound, one of several
+        ("The answer is not {}.", None),
+        ("It is {}, not.\nIt is not {}", None),
+        ("It is anything but {}.", None),
+        ("It is not approx. {}.", None),
+        ("Perhaps {}?", None),
+        ("{}?", None),
+        ("It is more than {}", None),
+        ("It is at least {}.", None),
+        ("between {} and 70", None),
+        ("Either 3 or {}", None),
+        ("It is {} or {}", None),
+        ("The answer is not 5, which is close to {}", None),
+        # what the sentence denies is another thing
+        ("Since it did not pay dividends, the return is {}.", 12.5),
+        ("It pays no dividend. So we get {}", 12.5),
+        ("It is not 6 but {}.", 12.5),
+        ("The gain or loss is {}", 12.5),
+        ("It is 0.6, or equivalently {}", 12.5),
+        ("EPS, not diluted, is {}", 12.5),
+        ("I did not round, so the answer is {}", 12.5),
+        ("<think>It is not 6.</think>{}", 12.5),
+        # the sign before it
+        ("-{}", -12.5),
+        ("x = -{}", -12.5),
+        ("x = \u2212{}", -12.5),
+        ("$x = -{}$", -12.5),
+        ("$2 + 3 = -{}$", -12.5),
+        ("A loss of {}", -12.5),
+        ("- {}", 12.5),
+        ("Answer - {}", 12.5),
+        ("The answer \u2014 {}", 12.5),
+        # its scale behind it
+        ("{} million", 12.5e6),
+        ("${}$ million", 12.5e6),
+        ("{}, in millions", 12.5e6),
+        ("{} (in millions)", 12.5e6),
+        ("{} gazillion", None),
+        # part of a longer term
+        ("10 - {}", None),
+        ("2{}", None),
+        ("{}^2", None),
+        ("{} - 10", None),
+        ("{}\\times 10", None),
+        ("{} to 20", None),
+        # numbers beside it that are not its own
+        ("In 2024 it was 3 + 9.5 = {}.", 12.5),
+        ("$3 + 9.5 = {}$ for 2 shares", 12.5),
+        ("> **Answer: {}**", 12.5),
+        ("({})", 12.5),
+        ("\\[ {} \\]", 12.5),
+        ("{} is 3 more than last year", 12.5),
+    ],
+)
+def test_a_mark_is_read_with_its_line(line: str, value: float | None, mark: str) -> None:
+    """Before, only what stands inside a mark was read, so that a denied answer in a box was right."""
+    text = line.replace("{}", mark % "12.5")
+    assert isinstance(said(text), str) if value is None else said(text) == value, said(text)
+
+
+@pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.parametrize(
+    ("line", "kind", "value"),
+    [
+        ("{}\\%", "percent", 0.125),
+        ("${}$%", "percent", 0.125),
+        ("${}\\%$", "percent", 0.125),
+        ("{} percent", "percent", 0.125),
+        ("{} basis points", "percent", 0.00125),
+        ("In percent, it is {}", "percent", 0.125),
+        ("{}%", "number", None),
+        ("The price: ${}$ million", "currency", 12.5e6),
+        ("Final answer (in millions): {}", "currency", 12.5e6),
+        ("\\${}", "currency", 12.5),
+        ("-${}", "currency", -12.5),
+        ("The price is ${} million", "currency", 12.5e6),
+        ("\u20ac{}", "currency", None),
+        ("CHF {}", "currency", None),
+        ("{} euros", "currency", None),
+    ],
+)
+def test_a_mark_is_read_with_its_unit(line: str, kind: Kind, value: float | None, mark: str) -> None:
+    stated = parse_number(line.replace("{}", mark % "12.5"), kind=kind)
+    assert isinstance(stated, Refusal) if value is None else stated.value == value, stated
+
+
+def test_an_order_or_a_day_in_a_mark_is_read_without_the_words_around_it() -> None:
+    order, day = ExpectedOrder((2, 1, 3)), ExpectedToken("2024-11-01", "date")
+    for mark in MARKS:
+        assert order.grade(f"The 3 events come in the order {mark % '2,1,3'}.").passed
+        assert not order.grade(f"The order is not {mark % '2,1,3'}.").passed
+        assert day.grade(f"Filed on {mark % '2024-11-01'} in 2024").passed
+        assert not day.grade(f"It was never {mark % '2024-11-01'}").passed
+
+
+@pytest.mark.parametrize(
+    ("document", "kind", "value"),
+    [
+        ({"answer": ["\u22125"]}, "number", -5.0),
+        ({"answer": [5.6]}, "number", 5.6),
+        ({"answer": ["1_000"]}, "number", 1000.0),
+        ({"answer": [5.5], "unit": "%"}, "percent", 0.055),
+        ({"answer": [5.5], "scale": "million", "currency": "USD"}, "currency", 5.5e6),
+        ({"answer": [5.5], "currency": "EUR"}, "currency", None),
+        ({"answer": ["minus", 5.6]}, "number", None),
+        ({"answer": [5.6, 5.6]}, "number", None),
+    ],
+)
+def test_a_list_of_one_is_the_one_and_a_longer_list_is_no_number(
+    document: dict[str, object], kind: Kind, value: float | None
+) -> None:
+    stated = parse_number(json.dumps(document), kind=kind)
+    assert isinstance(stated, Refusal) if value is None else stated.value == pytest.approx(value), stated
 
 
 def test_as_many_characters_and_restatements_as_allowed_are_read_and_one_more_is_not() -> None:
