@@ -11,7 +11,7 @@ from engine.agent.oracle import Oracle
 from engine.config import RunConfig
 from engine.plan import build
 from engine.plan.build import Plan
-from engine.plan.judges import paid_from
+from engine.plan.judges import paid_from, with_purse
 from engine.record import TaskRecord
 from engine.run.execute import Limits, execute, unavailable
 from engine.run.shared_purse import SharedPurse, shared
@@ -180,7 +180,8 @@ class Worker:
         devices.use(checked.execution.device, shared=True)
         if purse is None and checked.judge is not None and checked.judge.budget_usd is not None:
             raise ValueError("judge.budget_usd: a worker without the run's purse cannot keep it")
-        plan = build.plan(checked if purse is None else paid_from(checked, purse), agent_digest=agent_digest)
+        paid = with_purse(checked) if purse is None else paid_from(checked, purse)
+        plan = build.plan(paid, agent_digest=agent_digest)
         self._plan, self._run_id, self._tools = plan, run_id, tools
         self._url, self._digest, self._token = agent_url, agent_digest, agent_token
         self._backend: SerialBackend | None = None

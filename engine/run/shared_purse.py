@@ -14,9 +14,9 @@ ANSWER_S = 60.0
 
 
 def shared(judge: JudgeSettings | None) -> SharedPurse | None:
-    """Return a purse for workers with what is left in the judge's; None where there is none to share."""
+    """Return a purse for workers with what is left in the judge's; None without a budget: then each counts alone."""
     purse = None if judge is None else judge.purse
-    if not isinstance(purse, Purse):
+    if not isinstance(purse, Purse) or purse.limit_usd is None:
         return None
     import ray
 

@@ -118,8 +118,7 @@ class BizFinBench(Dataset):
             stream(self.name, VERSION, seed).shuffle(items)
             return [_case(entry.item, entry.task_type, f"bizfinbench-{entry.name}") for entry in items[:count]]
         kinds = tuple((task_type, language) for task_type in task_types for language in languages)
-        wanted = chosen("difficulties", given.difficulties, DIFFICULTIES)
-        levels = [level for level in DIFFICULTIES if level in wanted]
+        levels = chosen("difficulties", given.difficulties, DIFFICULTIES)
         held_back = given.wordings == "held_back"
         return [self._drawn(kinds, seed, index, levels, held_back=held_back) for index in range(count)]
 
@@ -165,8 +164,7 @@ def _choice(options: Options) -> tuple[tuple[str, ...], tuple[Language, ...], st
     task_types = chosen("task_types", options.task_types, tuple(GENERATORS if path is None else public_file.TASK_TYPES))
     if languages is None and path is None:
         languages = ("en",)
-    wanted = chosen("languages", languages, LANGUAGES)
-    return task_types, tuple(language for language in LANGUAGES if language in wanted), path
+    return task_types, chosen("languages", languages, LANGUAGES), path
 
 
 DATASET = BizFinBench()

@@ -87,8 +87,7 @@ class OptionsTrading(Dataset):
             )
         if variant == "drawn":
             families = select(task_types)
-            wanted = chosen("difficulties", given.difficulties, DIFFICULTIES)
-            levels = [level for level in DIFFICULTIES if level in wanted]
+            levels = chosen("difficulties", given.difficulties, DIFFICULTIES)
             held_back = given.wordings == "held_back"
             return [_drawn_case(families, seed, index, levels, held_back=held_back) for index in range(count)]
         printed = select(task_types, published=True)
