@@ -162,7 +162,8 @@ def _within(text: str, start: int, inside: Statement | Refusal, end: int) -> Sta
     words = without_harmless(f"{around.clause}... {around.behind}")
     if _NEGATION.search(words) or _HEDGE.search(words) or _OTHERWISE.search(words, 0, len(around.clause)):
         return Refusal(f"the marked answer is negated or hedged: {words.strip()[-60:]!r}")
-    return replace(inside, line=plain(f"{around.before}{inside.text}{around.behind}").strip())
+    line = plain(f"{around.before}{inside.text}{around.behind}").strip()
+    return replace(inside, line="" if line == inside.text else line)
 
 
 def _never_closed(text: str) -> Refusal | None:
@@ -235,7 +236,7 @@ def _labelled(text: str) -> list[Statement | Refusal]:
 
 def _after_note(note: str, boxed: Statement | Refusal) -> Statement | Refusal:
     """Return what a box states behind a label with a note such as ``(in millions)``."""
-    return boxed if isinstance(boxed, Refusal) else replace(boxed, line=f"{note} {boxed.line}".strip())
+    return boxed if isinstance(boxed, Refusal) else replace(boxed, line=f"{note} {boxed.line or boxed.text}".strip())
 
 
 def _tagged(text: str) -> list[Statement | Refusal]:
