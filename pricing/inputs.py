@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 _KINDS: dict[object, bool] = {"call": True, "c": True, "put": False, "p": False, True: True, False: False}
 _KIND_WANTED = "True, 1, 'call' or 'c' for a call and False, 0, 'put' or 'p' for a put"
 _LARGEST_INTEGER = 2**63 - 1
+_FLOAT64, _BOOL = np.dtype(np.float64), np.dtype(np.bool_)
 
 
 def is_traced(value: object) -> bool:
@@ -211,26 +212,30 @@ def broadcast(
     The numbers in their order, then ``is_call`` as booleans.
     """
     values = [numbers(name, value) for name, value in named.items()]
-    # plain numbers take the type of the arrays
-    arrays = [value for value in values if type(value) not in (float, int)]
-    dtype = jnp.result_type(*arrays) if arrays else jnp.dtype("float64")
-    if not jnp.issubdtype(dtype, jnp.floating):
-        dtype = jnp.dtype("float64")
+    dtype = _common_float(values)
     kinds = option_kind("is_call", is_call)
+    shapes = [value.shape if hasattr(value, "shape") else () for value in (*values, kinds)]
     try:
-        shape = np.broadcast_shapes(np.shape(kinds), *(np.shape(value) for value in values))
+        shape = np.broadcast_shapes(*set(shapes))
     except ValueError:
-        shapes = ", ".join(f"{name} {np.shape(value)}" for name, value in {**named, "is_call": kinds}.items())
-        raise ValueError(f"shapes do not broadcast: {shapes}") from None
-
-    def shape_of(value: ArrayLike) -> tuple[int, ...]:
-        return () if numbers_stay and np.ndim(value) == 0 else shape
-
+        listed = ", ".join(f"{name} {shape}" for name, shape in zip((*named, "is_call"), shapes, strict=True))
+        raise ValueError(f"shapes do not broadcast: {listed}") from None
+    wanted = [() if numbers_stay and own == () else shape for own in shapes]
     with np.errstate(over="ignore"):  # what float32 cannot hold is refused by name
         return (
-            *(_shaped(value, dtype, shape_of(value)) for value in values),
-            _shaped(kinds, jnp.dtype(bool), shape_of(kinds)),
+            *(_shaped(value, dtype, shape) for value, shape in zip(values, wanted[:-1], strict=True)),
+            _shaped(kinds, _BOOL, wanted[-1]),
         )
+
+
+def _common_float(values: Sequence[ArrayLike]) -> np.dtype[np.generic]:
+    """Return the dtype of the arrays, whose type plain numbers take; float64 where they are no floats."""
+    arrays = [value for value in values if isinstance(value, np.ndarray | jax.Array)]
+    dtypes = {array.dtype for array in arrays}
+    if not dtypes or dtypes == {_FLOAT64}:
+        return _FLOAT64
+    dtype = jnp.result_type(*arrays)
+    return dtype if jnp.issubdtype(dtype, jnp.floating) else _FLOAT64
 
 
 def _shaped(value: ArrayLike, dtype: np.dtype[np.generic], shape: tuple[int, ...]) -> ArrayLike:

@@ -110,10 +110,8 @@ def revalue(
     ]
     no_skew = np.ndim(skew_change) == 0 and float(np.asarray(skew_change)) == 0.0
     moves.append(None if no_skew else _per_scenario("skew_change", skew_change, table.shape[0], prices.dtype))
-    value = jnp.asarray(table @ stock_shares)
-    if options.shares.size:
-        value = value + revalue_options(options, table.T, *moves)
-    return value.reshape(prices.shape[:-1])
+    stock = (table @ stock_shares).reshape(prices.shape[:-1])
+    return _with_options(stock, options, table.T, *moves) if options.shares.size else jnp.asarray(stock)
 
 
 class Options(NamedTuple):
@@ -151,6 +149,12 @@ def _per_scenario(name: str, value: ArrayLike, scenarios: int, dtype: np.dtype) 
     if array.shape not in ((), (scenarios,)):
         raise ValueError(f"{name} must be one number or have shape ({scenarios},), got {array.shape}")
     return array
+
+
+@jax.jit
+def _with_options(stock: jax.Array, options: Options, spot: jax.Array, *moves: jax.Array | None) -> jax.Array:
+    """Add both values in one compiled program: single operations between them would cost more than they do."""
+    return stock + revalue_options(options, spot, *moves).reshape(stock.shape)
 
 
 @jax.jit
