@@ -28,7 +28,7 @@ from evaluators.contract import (
     SingleTurn,
     Task,
 )
-from evaluators.drawing import chosen, rotation, stream, task_id
+from evaluators.drawing import chosen, rotation, stream, task_id, without_collection
 
 VERSION = "1.2"
 AS_OF = date(2026, 6, 30)
@@ -106,6 +106,7 @@ class BizFinBench(Dataset):
             for kind in kinds
         ]
 
+    @without_collection()
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases, task types and languages in turn.
 

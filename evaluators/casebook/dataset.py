@@ -16,7 +16,7 @@ from evaluators.casebook.options import Options
 from evaluators.casebook.repeated import Repeated
 from evaluators.casebook.session import Conversation
 from evaluators.contract import DIFFICULTIES, Case, Dataset, Difficulty, Family, Given, Section, Task
-from evaluators.drawing import chosen, rotation, stream, task_id
+from evaluators.drawing import chosen, rotation, stream, task_id, without_collection
 from lake import providers, sample
 from lake.settings import LakeSettings
 
@@ -43,6 +43,7 @@ class Casebook(Dataset):
             for row in TEMPLATES.values()
         ]
 
+    @without_collection()
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases: the categories take turns, in each its families, in each their levels and texts."""
         given = Options.read(options)

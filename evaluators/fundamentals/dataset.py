@@ -20,7 +20,7 @@ from evaluators.contract import (
     SingleTurn,
     Task,
 )
-from evaluators.drawing import chosen, rotation, stream, task_id
+from evaluators.drawing import chosen, rotation, stream, task_id, without_collection
 from evaluators.fundamentals import disclosed, dispute, filings, prices, statements, surprises
 from evaluators.fundamentals.options import Options
 from evaluators.fundamentals.question import FRAMES, HELD_BACK_FRAMES, Drawn, NotDrawable, Template
@@ -30,6 +30,8 @@ from lake.settings import LakeSettings
 
 VERSION = "2.0"
 MAX_ATTEMPTS = 400
+MAX_REPEATED = 20
+"""Draws of a task whose text was there before; from a lake of few companies the same is asked again after that."""
 TEMPLATES = {
     row.name: row for module in (statements, filings, disclosed, surprises, prices) for row in module.TEMPLATES
 }
@@ -93,17 +95,26 @@ class Fundamentals(Dataset):
             for row in TEMPLATES.values()
         ]
 
+    @without_collection()
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases, every family once before any comes again; in each its levels and texts take turns."""
         given = Options.read(options)
         names, levels = _templates(given), _difficulties(given)
         world, named = world_of(self.lake), (self.name, VERSION, seed)
-        cases = []
+        cases: list[Case] = []
+        asked: set[str] = set()
         for index in range(count):
             template = TEMPLATES[rotation(names, index=index, name=named)]
             visit = index // len(names)
             level = rotation(levels, index=visit, name=(*named, template.name, "difficulty"))
-            cases.append(self._case(template, world, level, visit, (*named, template.name, index), given.wordings))
+            name = (*named, template.name, index)
+            for again in range(MAX_REPEATED):
+                own = (*name, again) if again else name
+                case = self._case(template, world, level, visit, own, given.wordings)
+                if case.task.question not in asked:
+                    break
+            asked.add(case.task.question)
+            cases.append(case)
         return cases
 
     def _case(

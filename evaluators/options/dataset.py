@@ -22,7 +22,7 @@ from evaluators.contract import (
     Section,
     SingleTurn,
 )
-from evaluators.drawing import chosen, rotation, stream
+from evaluators.drawing import chosen, rotation, stream, without_collection
 from evaluators.judge.settings import JudgeSettings, read_settings
 from evaluators.options import dispute, scoring
 from evaluators.options.bank import PUBLISHED, TEMPLATES, select
@@ -62,6 +62,7 @@ class OptionsTrading(Dataset):
             Family(row.family, row.category, DIFFICULTIES, USUAL, len(TEXTS[row.family]) - USUAL) for row in TEMPLATES
         ]
 
+    @without_collection()
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases.
 

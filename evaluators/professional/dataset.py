@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from importlib import resources
 
 from evaluators.contract import Case, Dataset, Difficulty, Family, Given, Section
-from evaluators.drawing import chosen, rotation, stream, task_id
+from evaluators.drawing import chosen, rotation, stream, task_id, without_collection
 from evaluators.professional.assignment import Template
 from evaluators.professional.assignments import (
     bond_ladder,
@@ -59,6 +59,7 @@ class Professional(Dataset):
         """Return a family for each template."""
         return [Family(f"{self.name}/{row.name}", row.category, (_difficulty(row),)) for row in TEMPLATES.values()]
 
+    @without_collection()
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases, every template once before any comes again.
 

@@ -22,7 +22,7 @@ from evaluators.contract import (
     Section,
     SingleTurn,
 )
-from evaluators.drawing import chosen, rotation, stream, task_id
+from evaluators.drawing import chosen, rotation, stream, task_id, without_collection
 from evaluators.judge.settings import JudgeSettings, read_settings
 from evaluators.synthetic import dispute, scoring
 from evaluators.synthetic.bank import BANK, PUBLISHED, WORDINGS, select
@@ -58,6 +58,7 @@ class Synthetic(Dataset):
             for template, text in texts
         ]
 
+    @without_collection()
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
         """Draw ``count`` cases.
 

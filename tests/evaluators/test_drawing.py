@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
-from evaluators.drawing import chosen, rotation, stream, task_id
+from evaluators.drawing import chosen, rotation, stream, task_id, without_collection
 
 ITEMS = tuple("abcde")
 
@@ -41,3 +43,16 @@ def test_the_values_of_a_list_option_are_those_allowed_in_their_order() -> None:
         chosen("languages", ["fr"], ("en", "cn"))
     with pytest.raises(ValueError, match="must be a non-empty list"):
         chosen("languages", [], ("en", "cn"))
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_the_collector_is_afterwards_what_it_was_before(on: bool) -> None:
+    was_on = gc.isenabled()
+    (gc.enable if on else gc.disable)()
+    try:
+        with pytest.raises(ValueError, match="inside"), without_collection():
+            assert not gc.isenabled()
+            raise ValueError("inside")
+        assert gc.isenabled() == on
+    finally:
+        (gc.enable if was_on else gc.disable)()

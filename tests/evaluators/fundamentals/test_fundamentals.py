@@ -15,9 +15,9 @@ import pytest
 
 from evaluators.answers.expected import ExpectedNumber, ExpectedToken
 from evaluators.contract import DIFFICULTIES, Difficulty
-from evaluators.fundamentals import disclosed, prices, surprises
+from evaluators.fundamentals import dataset, disclosed, prices, surprises
 from evaluators.fundamentals.dataset import CATEGORIES, DATASET, TEMPLATES, draw_question, world_of
-from evaluators.fundamentals.question import Drawn
+from evaluators.fundamentals.question import FRAMES, Drawn
 from evaluators.fundamentals.world import LAST_YEAR, Lacking, World
 from lake import sample
 from lake.edgar.provider import COMPANIES as COMPANIES_FILE
@@ -271,3 +271,22 @@ def test_a_wrong_percent_scale_is_told_in_the_reason() -> None:
 def test_a_bad_option_is_one_clear_error(options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         DATASET.draw(seed=1, count=1, options=options)
+
+
+def test_the_same_is_never_asked_twice_and_a_longer_draw_begins_with_a_shorter_one() -> None:
+    """Of these 1,500 six repeat another when each is drawn by itself."""
+    options = {"task_types": ["earnings-surprise", "revenue-surprise"]}
+    cases = DATASET.draw(seed=5, count=1500, options=options)
+    assert len({case.task.question for case in cases}) == 1500
+    assert len({case.task.task_id for case in cases}) == 1500
+    assert [case.task for case in DATASET.draw(seed=5, count=1400, options=options)] == [
+        case.task for case in cases[:1400]
+    ]
+
+
+def test_where_nothing_else_is_there_the_same_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    only = drawn_of("earnings-surprise", "easy", 1)
+    monkeypatch.setattr(dataset, "draw_question", lambda *_: only)
+    cases = DATASET.draw(seed=5, count=3 * len(FRAMES), options={"task_types": ["earnings-surprise"]})
+    assert len({case.task.task_id for case in cases}) == 3 * len(FRAMES)
+    assert len({case.task.question for case in cases}) == len(FRAMES)
