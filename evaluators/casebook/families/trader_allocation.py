@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evaluators import names
 from evaluators.casebook.family import Drawn, Template, Turn
 from evaluators.casebook.repeated import SCORING
@@ -189,10 +192,17 @@ def _returns(
     rng: random.Random, skills: Sequence[float], records: Sequence[Record], market: Sequence[int]
 ) -> list[list[int]]:
     """Return the returns of every trader on the days of the market's."""
-    return [
-        [round(skill + beta * each + rng.gauss(0.0, deviation)) for each in market]
-        for skill, (beta, deviation) in zip(skills, records, strict=True)
-    ]
+    beta, deviation = np.array(records).T
+    chance = deviation[:, None] * _normals(rng, len(skills) * len(market)).reshape(len(skills), len(market))
+    returns: list[list[int]] = np.rint(np.array(skills)[:, None] + np.outer(beta, market) + chance).astype(int).tolist()
+    return returns
+
+
+def _normals(rng: random.Random, count: int) -> NDArray[np.float64]:
+    """Return independent standard normal numbers, by Box and Muller's transform of two uniform ones a pair."""
+    first, second = np.array([rng.random() for _ in range(2 * ((count + 1) // 2))]).reshape(2, -1)
+    size, angle = np.sqrt(-2.0 * np.log1p(-first)), 2.0 * math.pi * second
+    return np.concatenate([size * np.cos(angle), size * np.sin(angle)])[:count]
 
 
 def trader_allocation(rng: random.Random, difficulty: Difficulty) -> Drawn:

@@ -174,14 +174,14 @@ def _odds(rng: random.Random, difficulty: Difficulty) -> tuple[Odds, ...]:
 
 def _outcomes(rng: random.Random, odds: Odds, plays: int) -> list[list[bool]]:
     """Return, a strategy each, which of its plays were won."""
-    won: list[list[bool]] = [[] for _ in odds.chances]
-    for _ in range(plays):
-        draws = [rng.random() for _ in odds.chances]
-        if odds.pair and rng.random() < odds.together:
-            draws[odds.pair[1]] = draws[odds.pair[0]]
-        for each, draw, chance in zip(won, draws, odds.chances, strict=True):
-            each.append(draw < chance)
-    return won
+    draws = [[rng.random() for _ in range(plays)] for _ in odds.chances]
+    if odds.pair:
+        one, other = odds.pair
+        together = [rng.random() < odds.together for _ in range(plays)]
+        draws[other] = [
+            of_one if same else own for of_one, own, same in zip(draws[one], draws[other], together, strict=True)
+        ]
+    return [[draw < chance for draw in row] for row, chance in zip(draws, odds.chances, strict=True)]
 
 
 def _written(won: list[bool], difficulty: Difficulty) -> str:
