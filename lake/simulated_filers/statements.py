@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -11,15 +11,17 @@ from typing import Any, NamedTuple
 from lake.fundamentals import LINE_ITEMS
 from lake.records import Facts, FilingIndex
 from lake.simulated_filers.books import BALANCE, CASH_FLOW, INCOME, TAX_RATE, books
-from lake.simulated_filers.calendar import QUARTERS
 from lake.simulated_filers.directory import LAST_YEAR, Filer, filers
 from lake.simulated_filers.schedule import Error, Schedule, schedule, year_of
 from lake.simulated_filers.streams import stream
 
 SHARES = ("SharesBasic", "SharesDiluted")
 A_SHARE = ("EPSBasic", "EPSDiluted")
+_UNITS = {**dict.fromkeys(SHARES, "shares"), **dict.fromkeys(A_SHARE, "USD/shares")}
 YEAR_TO_DATE = {"Q1": "Q1", "Q2": "6M", "Q3": "9M", "FY": "FY"}
 """Period of a report -> that of its cash flows, which run from the beginning of the year."""
+_PLACES = {"Q1": (0, 1), "Q2": (1, 2), "Q3": (2, 3), "Q4": (3, 4), "6M": (0, 2), "9M": (0, 3), "FY": (0, 4)}
+_BALANCE, _CASH_FLOW = frozenset(BALANCE), frozenset(CASH_FLOW)
 ALSO = {
     "InterestExpense": "InterestExpense",
     "ShareBasedCompensation": "ShareBasedCompensation",
@@ -50,10 +52,8 @@ class Stated(NamedTuple):
 def quarters_of(filer: Filer, year: int, period: str) -> slice:
     """Return the places in the books of a quarter, of a year, or of a year to date."""
     first = 4 * (year - filer.first_year)
-    if period in QUARTERS:
-        place = first + QUARTERS.index(period)
-        return slice(place, place + 1)
-    return slice(first, first + {"6M": 2, "9M": 3, "FY": 4}[period])
+    begin, end = _PLACES[period]
+    return slice(first + begin, first + end)
 
 
 def error_of(filer: Filer, error: Error) -> float:
@@ -64,8 +64,11 @@ def error_of(filer: Filer, error: Error) -> float:
 
 def stated_value(filer: Filer, item: str, year: int, period: str, *, error: float = 0.0) -> float:
     """Return an item in dollars as it was stated with an error in revenue (0: as it is)."""
-    column = books(filer.ticker)[item][quarters_of(filer, year, period)]
-    value = column[-1] if item in BALANCE else sum(column)
+    return _stated(filer, item, books(filer.ticker)[item][quarters_of(filer, year, period)], error)
+
+
+def _stated(filer: Filer, item: str, quarters: Sequence[float], error: float) -> float:
+    value = quarters[-1] if item in _BALANCE else sum(quarters)
     if not error:
         return value
     tax = round(error * TAX_RATE / filer.unit) * filer.unit
@@ -165,41 +168,35 @@ def _rows(filer: Filer, dates: Schedule, place: int, items: Collection[str]) -> 
     errors = [
         error_of(filer, each) for each in dates.errors if (each.year, each.period) == (report.year, report.period)
     ]
-    told: dict[str, float] = {}
-    start: date | None
-    year_start = filer.calendar.quarter(report.year, 1)[0]
-    tags = {item: tag_of(filer, item, report.year) for item in items}
+    dollars = {item: tag_of(filer, item, report.year) for item in items if item not in _UNITS}
+    a_share = {item: tag_of(filer, item, report.year) for item in items if item in _UNITS}
+    to_date = YEAR_TO_DATE[report.period], filer.calendar.quarter(report.year, 1)[0]
+    kept, told = books(filer.ticker), dict[str, float]()
+    places = {period: quarters_of(filer, report.year, period) for period in (report.period, to_date[0])}
     for number, stated in enumerate(versions(dates, place)):
         error = errors[0] if stated.with_error else 0.0
-        a_share = {}
-        if any(item in SHARES or item in A_SHARE for item in items):
+        if errors or not number:
+            for item, tag in dollars.items():
+                start: date | None
+                period, start = to_date if item in _CASH_FLOW else (report.period, report.start)
+                start = None if item in _BALANCE else start
+                value = _stated(filer, item, kept[item][places[period]], error)
+                if told.get(item) != value:
+                    told[item] = value
+                    yield (
+                        stated.filed, tag, report.year, period, start, report.end, value, "USD", stated.form,
+                        stated.accession,
+                    )  # fmt: skip
+        if a_share:
             factor = dates.factor(stated.filed)
-            a_share = share_figures(filer, report.year, report.period, factor=factor, error=error)
-        for item in items:
-            if number and item not in a_share and not errors:
-                continue
-            period, start = report.period, report.start
-            if item in BALANCE:
-                start = None
-            elif item in CASH_FLOW:
-                period, start = YEAR_TO_DATE[report.period], year_start
-            value = a_share[item] if item in a_share else stated_value(filer, item, report.year, period, error=error)
-            if told.get(item) == value:
-                continue
-            told[item] = value
-            unit = "USD/shares" if item in A_SHARE else "shares" if item in SHARES else "USD"
-            yield (
-                stated.filed,
-                tags[item],
-                report.year,
-                period,
-                start,
-                report.end,
-                value,
-                unit,
-                stated.form,
-                stated.accession,
-            )
+            figures = share_figures(filer, report.year, report.period, factor=factor, error=error)
+            for item, tag in a_share.items():
+                if told.get(item) != figures[item]:
+                    told[item] = figures[item]
+                    yield (
+                        stated.filed, tag, report.year, report.period, report.start, report.end, figures[item],
+                        _UNITS[item], stated.form, stated.accession,
+                    )  # fmt: skip
 
 
 def filings(ticker: str) -> FilingIndex:
