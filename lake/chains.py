@@ -126,7 +126,16 @@ def risk_free_rate(lake: Lake, *, as_of: date) -> tuple[float, str]:
 
 def at_the_money_variance(bars: Bars, years: Array) -> Array:
     """Return the total variance to each time: realised short-term variance reverting to the long-term one."""
-    now, long_run = (realised_variance(bars.close, window) for window in (SHORT_WINDOW_DAYS, LONG_WINDOW_DAYS))
+    return reverting_variance(*realised_variances(bars), years)
+
+
+def realised_variances(bars: Bars) -> tuple[float, float]:
+    """Return the annualised realised variance of the short window and of the long one."""
+    return realised_variance(bars.close, SHORT_WINDOW_DAYS), realised_variance(bars.close, LONG_WINDOW_DAYS)
+
+
+def reverting_variance(now: float | Array, long_run: float | Array, years: Array) -> Array:
+    """Return the total variance to each time, ``now`` reverting to ``long_run``."""
     decay = (1.0 - np.exp(-REVERSION_PER_YEAR * years)) / REVERSION_PER_YEAR
     return np.asarray(long_run * years + (now - long_run) * decay)
 

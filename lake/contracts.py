@@ -86,7 +86,16 @@ def listed(lake: Lake, ticker: str, *, as_of: date) -> frozenset[Contract]:
 def quotes(lake: Lake, ticker: str, wanted: Sequence[Contract], *, as_of: date) -> list[Quote | None]:
     """Return the quotes of contracts at the close of ``as_of``; None for those that nobody quoted on that day."""
     known = _snapshots(lake, ticker, as_of)
-    return _simulated(lake, ticker, wanted, as_of) if known is None else _read(lake, ticker, known, wanted, as_of)
+    if known is not None:
+        return _read(lake, ticker, known, wanted, as_of)
+    return _simulated(lake, ticker, [(contract, as_of) for contract in wanted])
+
+
+def closes(lake: Lake, ticker: str, contract: Contract, *, days: Sequence[date]) -> list[Quote | None]:
+    """Return the quote of one contract at the close of each day, as :func:`quotes` has it."""
+    if _snapshots(lake, ticker, max(days)) is None:
+        return _simulated(lake, ticker, [(contract, day) for day in days])
+    return [quotes(lake, ticker, [contract], as_of=day)[0] for day in days]
 
 
 def _snapshots(lake: Lake, ticker: str, as_of: date) -> OptionQuotes | None:
@@ -143,32 +152,52 @@ def _implied(mid: float, spot: float, rate: float, years: float, contract: Contr
     return solved if np.isfinite(solved) else 0.0
 
 
-def _simulated(lake: Lake, ticker: str, wanted: Sequence[Contract], as_of: date) -> list[Quote | None]:
+class _Market(NamedTuple):
+    """The underlying at a close: its price, the rate, and its short-term and long-term variance a year."""
+
+    spot: float
+    rate: float
+    now: float
+    long_run: float
+
+
+def _market(lake: Lake, ticker: str, day: date) -> _Market | None:
+    """Return what the simulated chain of a day is made of; None where there is none."""
+    bars, _ = lake.bars_of(ticker, as_of=day)
+    if (day - bars.known_on[-1]).days > chains.FRESH_DAYS or len(bars) <= chains.SHORT_WINDOW_DAYS:
+        return None
+    return _Market(bars.close[-1], chains.risk_free_rate(lake, as_of=day)[0], *chains.realised_variances(bars))
+
+
+def _simulated(lake: Lake, ticker: str, wanted: Sequence[tuple[Contract, date]]) -> list[Quote | None]:
+    """Return the quotes of contracts, each at the close of a day, in one call of the kernel."""
     from pricing import black_scholes
     from pricing.padding import padded
 
-    bars, _ = lake.bars_of(ticker, as_of=as_of)
-    if (as_of - bars.known_on[-1]).days > chains.FRESH_DAYS or len(bars) <= chains.SHORT_WINDOW_DAYS or not wanted:
+    markets = {day: _market(lake, ticker, day) for _, day in wanted}
+    rows = [(contract, day, market) for contract, day in wanted if (market := markets[day]) is not None]
+    if not rows:
         return [None] * len(wanted)
-    spot, (rate, _) = bars.close[-1], chains.risk_free_rate(lake, as_of=as_of)
-    strike = padded(np.array([contract.strike for contract in wanted]))
-    years = padded(np.array([max((contract.expiration - as_of).days, 0) / 365 for contract in wanted]))
-    is_call = padded(np.array([contract.is_call for contract in wanted]))
+    spot, rate, now, long_run = (
+        padded(np.array(column, float)) for column in zip(*(market for _, _, market in rows), strict=True)
+    )
+    strike = padded(np.array([contract.strike for contract, _, _ in rows]))
+    years = padded(np.array([max((contract.expiration - day).days, 0) / 365 for contract, day, _ in rows]))
+    is_call = padded(np.array([contract.is_call for contract, _, _ in rows]))
     alive = np.maximum(years, _LEAST_YEARS)
-    variance = chains.at_the_money_variance(bars, alive)
+    variance = chains.reverting_variance(now, long_run, alive)
     volatility = chains.ssvi_volatility(np.log(strike / (spot * np.exp(rate * alive))), variance, alive)
     priced = black_scholes.all_greeks(
         spot=spot, strike=strike, time_to_expiry=years, rate=rate, volatility=volatility, is_call=is_call
     )
-    mids, vegas = np.asarray(priced.price), np.asarray(priced.vega)
-    found: list[Quote | None] = []
-    for row in range(len(wanted)):
-        mid = float(mids[row])
-        half = float(max(chains.LEAST_HALF_SPREAD, chains.HALF_SPREAD_VOLATILITY * vegas[row]))
-        found.append(
-            Quote(
-                max(mid - half, 0.0) or None, mid + half, mid, SIMULATED_VOLUME, float(volatility[row]), spot, rate,
-                float(years[row]), american=False,
-            )
-        )  # fmt: skip
-    return found
+    halves = np.maximum(chains.LEAST_HALF_SPREAD, chains.HALF_SPREAD_VOLATILITY * np.asarray(priced.vega))
+    columns = np.asarray(priced.price), halves, volatility, spot, rate, years
+    table = zip(*(column.tolist() for column in columns), strict=True)
+    made = (
+        Quote(
+            max(mid - half, 0.0) or None, mid + half, mid, SIMULATED_VOLUME, implied, price, yearly, time,
+            american=False,
+        )
+        for mid, half, implied, price, yearly, time in table
+    )  # fmt: skip
+    return [None if markets[day] is None else next(made) for _, day in wanted]

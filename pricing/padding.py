@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
+
+T = TypeVar("T", bound=np.generic)
 
 
 def padded_size(count: int, *, least: int = 4) -> int:
@@ -14,6 +18,6 @@ def padded_size(count: int, *, least: int = 4) -> int:
     return size
 
 
-def padded(row: NDArray[np.generic], *, least: int = 4) -> NDArray[np.generic]:
+def padded(row: NDArray[T], *, least: int = 4) -> NDArray[T]:
     """Return a row ``[n]``, n >= 1, with its last value repeated up to the padded size."""
     return np.concatenate([row, np.repeat(row[-1:], padded_size(row.size, least=least) - row.size)])

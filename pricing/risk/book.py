@@ -154,7 +154,8 @@ def _per_scenario(name: str, value: ArrayLike, scenarios: int, dtype: np.dtype) 
 @jax.jit
 def _with_options(stock: jax.Array, options: Options, spot: jax.Array, *moves: jax.Array | None) -> jax.Array:
     """Add both values in one compiled program: single operations between them would cost more than they do."""
-    return stock + revalue_options(options, spot, *moves).reshape(stock.shape)
+    value: jax.Array = stock + revalue_options(options, spot, *moves).reshape(stock.shape)
+    return value
 
 
 @jax.jit

@@ -331,3 +331,15 @@ def test_simulated_options_keep_their_quotes_when_the_grid_has_moved_on() -> Non
     spot = lake.bars_of("SIM-TECH", as_of=expiry)[0].close[-1]
     last = contracts.quotes(lake, "SIM-TECH", wanted[:1], as_of=expiry)[0]
     assert last is not None and last.mid == pytest.approx(max(spot - wanted[0].strike, 0.0), abs=1e-9)
+
+
+def test_the_closes_of_many_days_are_the_quotes_of_each() -> None:
+    lake, first = sample.embedded(), date(2020, 1, 2)
+    contract = next(iter(contracts.listed(lake, "SIM-TECH", as_of=first)))
+    days = [first + timedelta(days=count) for count in (0, 7, 3, 3)]
+    one_by_one = [contracts.quotes(lake, "SIM-TECH", [contract], as_of=day)[0] for day in days]
+    assert None not in one_by_one
+    assert contracts.closes(lake, "SIM-TECH", contract, days=days) == one_by_one
+    # too early for the short window, and no quote then
+    start = lake.simulated_bars.known("SIM-TECH", as_of=first).known_on[5]
+    assert contracts.closes(lake, "SIM-TECH", contract, days=[start, first]) == [None, one_by_one[0]]

@@ -118,8 +118,8 @@ class TradedOption(Problem):
     @cached_property
     def quotes(self) -> list[Quote]:
         """The option at the closes on which it is held, the day of the fill first."""
-        contract = [Contract(self.expiration, self.strike, self.kind == "call")]
-        found = [contracts.quotes(sample.embedded(), self.ticker, contract, as_of=day)[0] for day in self.days[1:]]
+        contract = Contract(self.expiration, self.strike, self.kind == "call")
+        found = contracts.closes(sample.embedded(), self.ticker, contract, days=self.days[1:])
         return [quote for quote in found if quote is not None]
 
     @cached_property
