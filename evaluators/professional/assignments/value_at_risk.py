@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 import random
-import statistics
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.memo import Figure, Memo
@@ -34,12 +36,13 @@ COLUMNS = (
 
 
 class Risk(NamedTuple):
-    """Of a portfolio over one day, in dollars; the mappings are by ticker."""
+    """Of a portfolio over one day, in dollars; the mappings are by ticker, ``deviation`` that of a daily return."""
 
     at_risk: float
     shortfall: float
     component: dict[str, float]
     stand_alone: dict[str, float]
+    deviation: dict[str, float]
 
 
 def log_returns(closes: Sequence[float]) -> list[float]:
@@ -51,16 +54,21 @@ def measure(values: Mapping[str, float], returns: Mapping[str, Sequence[float]])
     """Return normal value at risk and expected shortfall, and how the shares contribute."""
     from pricing import risk
 
-    against = {
-        t: sum(value * statistics.covariance(returns[t], returns[u]) for u, value in values.items()) for t in values
-    }
-    deviation = math.sqrt(sum(values[ticker] * against[ticker] for ticker in values))
+    held = np.array([values[ticker] for ticker in returns])
+    covariance = np.cov(np.array(list(returns.values())))
+    against, single = covariance @ held, np.sqrt(np.diag(covariance))
+    deviation = math.sqrt(held @ against)
     at_risk = risk.normal_value_at_risk(standard_deviation=deviation, confidence=CONFIDENCE)
+
+    def by_ticker(column: NDArray[np.float64]) -> dict[str, float]:
+        return dict(zip(returns, column.tolist(), strict=True))
+
     return Risk(
         at_risk=at_risk,
         shortfall=risk.normal_expected_shortfall(standard_deviation=deviation, confidence=CONFIDENCE),
-        component={t: at_risk * values[t] * against[t] / deviation**2 for t in values},
-        stand_alone={t: at_risk * values[t] * statistics.stdev(returns[t]) / deviation for t in values},
+        component=by_ticker(at_risk * held * against / deviation**2),
+        stand_alone=by_ticker(at_risk * held * single / deviation),
+        deviation=by_ticker(single),
     )
 
 
@@ -94,7 +102,7 @@ def assign(rng: random.Random) -> Assignment:
         finding="This compares the value at risk of the portfolio with its limit.",
     )  # fmt: skip
     yearly = math.sqrt(TRADING_DAYS_A_YEAR)
-    cells = tuple((t, values[t], yearly * statistics.stdev(returns[t]), found.component[t]) for t in shares)
+    cells = tuple((t, values[t], yearly * found.deviation[t], found.component[t]) for t in shares)
     inputs = {
         "holdings": [{"ticker": ticker, "shares": count} for ticker, count in shares.items()],
         "first_close": days[0].isoformat(),
