@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import hashlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -30,21 +31,30 @@ def without_collection() -> Iterator[None]:
 
 def stream(*parts: object) -> random.Random:
     """Return the random stream named by ``parts``: the same parts, the same stream, on every platform."""
-    return random.Random("\x1f".join(str(part) for part in parts))
+    return random.Random(_named(parts))
+
+
+def _named(parts: Iterable[object]) -> str:
+    return "\x1f".join(str(part) for part in parts)
 
 
 def task_id(*parts: object, show: Sequence[int]) -> str:
     """Return an id that names ``parts``: those at the places in ``show`` in words, all of them in a digest."""
-    digest = hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).hexdigest()[:10]
+    digest = hashlib.sha256(_named(parts).encode()).hexdigest()[:10]
     return "-".join([*(str(parts[place]) for place in show), digest])
 
 
 def rotation(items: Sequence[T], *, index: int, name: Sequence[object]) -> T:
     """Return the item for task ``index`` when every block of ``len(items)`` tasks is one shuffle of the items."""
     block, place = divmod(index, len(items))
-    order = list(items)
-    stream(*name, "rotation", block).shuffle(order)
-    return order[place]
+    return items[_shuffled(len(items), _named((*name, "rotation", block)))[place]]
+
+
+@lru_cache(maxsize=1024)
+def _shuffled(count: int, name: str) -> tuple[int, ...]:
+    order = list(range(count))
+    random.Random(name).shuffle(order)
+    return tuple(order)
 
 
 def chosen(name: str, given: Sequence[str] | None, allowed: Sequence[Name]) -> tuple[Name, ...]:
