@@ -42,7 +42,7 @@ class Payoff:
         """Largest loss, positive; ``inf`` when it grows without bound; negative when every outcome is a profit."""
         return float("inf") if self.final_slope < 0 else float(-min(self.profits))
 
-    @property
+    @functools.cached_property
     def breakevens(self) -> tuple[float, ...]:
         """Stock prices, ascending, where the profit passes or touches zero; for a flat zero stretch its two ends."""
         found: set[Fraction] = {price for price, profit in zip(self.prices, self.profits, strict=True) if profit == 0}
@@ -55,7 +55,7 @@ class Payoff:
             found.add(self.prices[-1] - self.profits[-1] / self.final_slope)
         return tuple(float(price) for price in sorted(found))
 
-    @property
+    @functools.cached_property
     def profitable(self) -> tuple[tuple[float, float], ...]:
         """Open intervals of stock price with a profit, ascending."""
         edges = (0.0, *(price for price in self.breakevens if price > 0.0), float("inf"))
