@@ -114,14 +114,16 @@ class Template:
 
 def is_sound(turns: tuple[Turn, ...]) -> bool:
     """Return whether no figure is near 0, near a number that anybody might write, or stands in a message."""
+    every = [item for turn in turns for item in turn.asked]
+    figures = [item for item in every if isinstance(item, Figure)]
+    if not all(item.is_clear_of_naive() for item in every if isinstance(item, Forecast)):
+        return False
+    if not figures:
+        return True
     shown = [*GENERIC]
     for turn in turns:
         shown += [float(token.replace(",", "")) for token in _NUMBER.findall(turn.text)]
     easy = sorted({value * scale for value in shown for scale in SCALES})
-    every = [item for turn in turns for item in turn.asked]
-    if not all(item.is_clear_of_naive() for item in every if isinstance(item, Forecast)):
-        return False
-    figures = [item for item in every if isinstance(item, Figure)]
     return all(item.is_clear_of_zero() and not _holds(easy, item) for item in figures)
 
 

@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -80,11 +80,9 @@ class Odds:
         common = np.where(both, low, np.where(neither, 1 - high, np.where(self._won[:, likelier], high - low, 0.0)))
         return (1 - self.together) * independent + self.together * common * rest
 
-    @cached_property
+    @property
     def _won(self) -> NDArray[np.bool_]:
-        count = len(self.chances)
-        won: NDArray[np.bool_] = (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1
-        return won
+        return _ways(len(self.chances))
 
     def growth(self, stakes: Choice | Array) -> float:
         """Return the expected logarithm of what a play multiplies wealth by."""
@@ -115,6 +113,13 @@ class Odds:
                 return tried
             size /= 2
         raise RuntimeError(f"no step of Newton's gains: {self}")
+
+
+@cache
+def _ways(count: int) -> NDArray[np.bool_]:
+    """Return every way in which so many strategies can end, a row each: which of them win."""
+    won: NDArray[np.bool_] = (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1
+    return won
 
 
 @dataclass(frozen=True)
