@@ -160,9 +160,11 @@ def _case(problem: Problem, origin: str, printed: Mapping[str, Json], question: 
     digest = hashlib.sha256(f"{VERSION}/{problem.family}/{origin}".encode()).hexdigest()[:10]
     task = problem.task(f"options-{problem.family}-{digest}", question=question)
     judge: Callable[[str], Score] = functools.partial(scoring.judge, problem, printed=printed)
-    gold = problem.perfect_reply()
-    argued = dispute.of_problem(problem)
-    return Case(task=task, open=lambda: SingleTurn(task=task, judge=judge, gold_text=gold), dispute=argued)
+
+    def session() -> SingleTurn:
+        return SingleTurn(task=task, judge=judge, gold_text=problem.perfect_reply())
+
+    return Case(task=task, open=session, dispute=dispute.of_problem(problem))
 
 
 DATASET = OptionsTrading()
