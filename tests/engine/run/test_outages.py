@@ -1,6 +1,7 @@
 """Outages, shares of errors, budgets and retries: a run in this process, with agents of this process."""
 
 import asyncio
+import io
 import json
 from datetime import date
 
@@ -18,7 +19,7 @@ from engine.run.backends import Worker
 from engine.run.batch import Setup
 from engine.run.budget import Budget, refuse_unmetered
 from engine.run.outages import Watch
-from engine.run.progress import Silent
+from engine.run.progress import Lines
 from engine.run.tool_access import ToolAccess
 from engine.storage.store import Store
 from evaluators.contract import Case, Score, SingleTurn, Task
@@ -81,9 +82,10 @@ def play(folder, agent, *, tasks=8, retry=False, **limits):
     else:
         store = Store.create(folder, build.manifest(made, run_id="r", agent=described, sandbox_tier="none"))
     setup = Setup(agent, "", ToolAccess({}, new_key(), {}), "none")
+    progress = Lines(io.StringIO())
 
     async def run():
-        return await batch._play_and_report(made, store, setup, Silent(), store.retriable() if retry else {})
+        return await batch._play_and_report(made, store, setup, progress, store.retriable() if retry else {})
 
     with store:
         return asyncio.run(run())
