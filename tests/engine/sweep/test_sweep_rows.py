@@ -21,6 +21,7 @@ from engine.errors import ConfigError
 from engine.sweep import config as sweep_config
 from engine.sweep.rows import Row
 from engine.sweep.run import run_sweep
+from engine.sweep.store import shard_files
 
 MINE = """
 import jax.numpy as jnp
@@ -196,6 +197,16 @@ def test_a_measure_that_only_some_conditions_have_is_kept_for_those(tmp_path: Pa
     rows = pd.read_parquet(tmp_path / "out" / "results").set_index("transform")
     assert rows.loc["mine.py:rising", "win_rate"].isna().all() and rows.loc["baseline", "win_rate"].notna().any()
     assert "value_at_risk" not in rows.columns
+
+
+def test_every_shard_has_the_same_columns_whatever_its_cells_have_a_value_of(tmp_path: Path) -> None:
+    """In 60 bars the first two seeds close no trade; a folder of files is read by the columns of the first."""
+    changes = {"strategies": ["rsi_reversal"], "transforms": ["baseline"], "bars": 60, "first_seed": 3, "seeds": 4}
+    run_sweep(written(tmp_path, **changes, seeds_per_shard=1), out=tmp_path / "out", workers=1, report=False)
+    rows = pd.read_parquet(tmp_path / "out" / "results")
+    assert rows["win_rate"].isna().tolist() == [True, True, False, False]
+    columns = [pd.read_parquet(file).columns.tolist() for file in shard_files(tmp_path / "out" / "results")]
+    assert columns == [columns[0]] * 4
 
 
 def test_a_sweep_of_an_edited_strategy_is_another_sweep(tmp_path: Path) -> None:
