@@ -166,8 +166,8 @@ def test_an_agent_that_died_before_a_ray_worker_met_it_is_an_outage_and_no_lost_
     """Before, the worker's failure to connect was a failure of the harness, which no number of them would stop."""
     raw = {"name": "x", "datasets": [{"type": "synthetic", "limit": 1}]}
     worker = Worker(raw, "r", "http://127.0.0.1:9", "d", ToolAccess({}, new_key(), {}))
-    record = asyncio.run(worker.execute(0, 1, 1))
-    assert (record["state"], record["value"]) == ("agent_unavailable", 0.0)
+    record = asyncio.run(worker.execute(0, 3, 2))
+    assert (record["state"], record["value"], record["draw"]) == ("agent_unavailable", 0.0, 2)
     assert "unreachable: no agent answers at http://127.0.0.1:9" in record["reason"]
 
 
