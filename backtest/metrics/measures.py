@@ -215,6 +215,8 @@ class Summary(NamedTuple):
 
 MEASURES: dict[str, Measure] = {name: globals()[name] for name in Summary._fields if name != "own"}
 """The measures by name, in the order of :class:`Summary`."""
+OF_A_PATH = frozenset({"value_at_risk", "expected_shortfall"})
+"""Those that are NaN where no path was stored."""
 
 
 def summarise(s: Statistics, own: Sequence[Measure] = ()) -> Summary:

@@ -27,7 +27,7 @@ def add_commands(commands: options.Commands) -> None:
         help="serve one of the agents that ship with the project over A2A",
         example="traderbench agent quant --port 9110",
     )
-    agent.add_argument("name", metavar="NAME", help="green, quant, llm, null, echo, keyword or random")
+    agent.add_argument("name", metavar="NAME", help="green, quant, learner, llm, null, echo, keyword or random")
     agent.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     agent.add_argument("--port", type=int, help="port (default: 9109 for green, 9110 for the others)")
     agent.add_argument("rest", nargs=argparse.REMAINDER, help="flags of the program itself")

@@ -18,7 +18,8 @@ Commands = Any
 """What ``argparse.ArgumentParser.add_subparsers`` returns; its type is private."""
 
 RUN_CONFIG = (
-    "YAML file of a benchmark variant, or the name of a shipped one: quick, categories, llm, offline, full, paper-18"
+    "YAML file of a benchmark variant, or the name of a shipped one: quick, categories, llm, offline, full, paper-18, "
+    "paper-fab, paper-traderbench"
 )
 
 

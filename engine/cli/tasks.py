@@ -130,6 +130,7 @@ def show_command(arguments: argparse.Namespace) -> int:
     from engine.errors import ConfigError
     from engine.plan import sampling
     from engine.plan.build import public_id
+    from engine.run.tool_access import ToolAccess
     from lake.vocabulary import did_you_mean
     from mcp_servers.catalog import SERVERS
 
@@ -144,9 +145,11 @@ def show_command(arguments: argparse.Namespace) -> int:
         )
     case = cases[arguments.task_id]
     task_id = public_id(config.sampling.seed, arguments.task_id)
-    urls = {spec.name: f"http://127.0.0.1:{spec.port}/t/<the task's grant>/mcp" for spec in SERVERS.values()}
+    running = {name: f"http://127.0.0.1:{spec.port}" for name, spec in SERVERS.items() if name not in config.withheld}
+    offered = ToolAccess(running, key=b"").offered(case.task.servers)
+    urls = {name: f"{running[name]}/t/<the task's grant>/mcp" for name in offered}
     message: dict[str, Any] = case.open().opening()
     message |= {"task_id": task_id, "as_of": case.task.as_of.isoformat(), "mcp_servers": urls}
-    message |= {spec.environment_name: urls[spec.name] for spec in SERVERS.values()}
+    message |= {SERVERS[name].environment_name: url for name, url in urls.items()}
     print(json.dumps(message, indent=2, ensure_ascii=False, allow_nan=False))
     return 0

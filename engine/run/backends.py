@@ -201,15 +201,15 @@ class Worker:
                         else await agent_client.connect(self._url, token=self._token)
                     )
                 except agent_client.AgentFailure as error:
-                    return self._no_agent(position, f"{error.kind}: {error}")
+                    return self._no_agent(position, draw, f"{error.kind}: {error}")
                 if agent.digest != self._digest:
                     await agent.close()
-                    return self._no_agent(position, "the agent's card is another than at the start of the run")
+                    return self._no_agent(position, draw, "the agent's card is another than at the start of the run")
                 self._backend = SerialBackend(self._plan, run_id=self._run_id, agent=agent, tools=self._tools)
         return await self._backend.execute(position, attempt, draw)
 
-    def _no_agent(self, position: int, reason: str) -> TaskRecord:
-        return unavailable(self._plan.cell_at(position).case.task, reason, whose="agent")
+    def _no_agent(self, position: int, draw: int, reason: str) -> TaskRecord:
+        return unavailable(self._plan.cell_at(position).case.task, reason, whose="agent") | {"draw": draw}
 
 
 class PrivateWorker(Worker):

@@ -32,22 +32,6 @@ class Progress(Protocol):
         ...
 
 
-class Silent:
-    """No display, for tests and for use as a library."""
-
-    def start(self, total: int, finished: Sequence[TaskRecord]) -> None:
-        """Show nothing."""
-
-    def stage(self, text: str) -> None:
-        """Show nothing."""
-
-    def advance(self, record: TaskRecord) -> None:
-        """Show nothing."""
-
-    def stop(self) -> None:
-        """Show nothing."""
-
-
 class _Counts:
     """Failures, harness failures and cost so far."""
 

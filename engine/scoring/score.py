@@ -88,12 +88,6 @@ def redistribute(weights: Mapping[Section, float], active: Sequence[Section]) ->
     return {section: weights.get(section, 0.0) / total for section in active}
 
 
-def overall_value(sections: Mapping[Section, float], weights: Mapping[Section, float]) -> float:
-    """Return the overall score of plain section scores (eq. 2 and 3)."""
-    share = redistribute(weights, list(sections))
-    return math.fsum(share[name] * value for name, value in sections.items())
-
-
 def summarize(
     records: Sequence[TaskRecord], weights: Mapping[Section, float]
 ) -> tuple[OverallScore, dict[Section, SectionScore]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -99,15 +99,6 @@ class PairedDifference(NamedTuple):
     half_width: float | None
     p_value: float | None
     n: int
-
-
-def paired_difference(first: Mapping[str, Sample], second: Mapping[str, Sample]) -> PairedDifference:
-    """Compare two agents cell by cell, clustered by family; only cells that both have count."""
-    shared = sorted(first.keys() & second.keys())
-    if not shared:
-        raise ValueError("the two runs share no cell; compare runs of the same config and seed")
-    samples = [Sample(first[key].family, first[key].value - second[key].value) for key in shared]
-    return tested(clustered_mean(samples), n=len(shared))
 
 
 def tested(difference: Estimate, *, n: int) -> PairedDifference:

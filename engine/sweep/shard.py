@@ -14,12 +14,12 @@ import native
 from backtest import batch, loops, rules, simulators
 from backtest.market import YEAR_SECONDS, Market, problems
 from backtest.metrics import Summary
-from backtest.metrics.measures import MEASURES
+from backtest.metrics.measures import MEASURES, OF_A_PATH
 from backtest.naming import Parameters
 from engine import devices
 from engine.errors import ConfigError
 from engine.sweep.config import SweepConfig
-from engine.sweep.rows import KEYS, Row, metric_of, strategy_of, transforms_of
+from engine.sweep.rows import Row, metric_of, strategy_of, transforms_of
 from native.spread import spread
 from transforms import pipeline
 from transforms.baseline import baseline
@@ -200,9 +200,7 @@ def compute(config: SweepConfig, shard: Shard) -> dict[str, np.ndarray]:
             )
             for name, values in rows_of(config, shard, row.title, severity, jax.device_get(summary)).items():
                 columns.setdefault(name, []).append(values)
-    whole = {name: np.concatenate(parts) for name, parts in columns.items()}
-    # what no cell of a shard has a value of is left out: the measures that need a path
-    return {name: values for name, values in whole.items() if name in KEYS or not np.isnan(values).all()}
+    return {name: np.concatenate(parts) for name, parts in columns.items()}
 
 
 def decided_by_xla(config: SweepConfig) -> dict[str, str]:
@@ -242,5 +240,7 @@ def rows_of(
     }
     titles = [*MEASURES, *(row.title for row in config.metrics if row.files)]
     for name, values in zip(titles, [*summary[: len(MEASURES)], *summary.own], strict=True):
-        block[name] = np.asarray(values, dtype=np.float64)[:, : shard.seeds].ravel()
+        # what shards had a value of must not decide their columns: their files are read as one table
+        if name not in OF_A_PATH:
+            block[name] = np.asarray(values, dtype=np.float64)[:, : shard.seeds].ravel()
     return block

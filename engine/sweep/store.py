@@ -101,13 +101,6 @@ def explained(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def read_results(results: Path) -> Any:
-    """Return all rows of a sweep as a data frame, in the order of the plan."""
-    import pandas as pd
-
-    return pd.concat([pd.read_parquet(path) for path in shard_files(results)], ignore_index=True)
-
-
 def shard_files(results: Path) -> list[Path]:
     """Return the stored shards in the order of the plan."""
     return sorted(results.glob("shard-*.parquet"))

@@ -24,7 +24,7 @@ from evaluators.drawing import chosen, rotation, stream, task_id, without_collec
 from evaluators.fundamentals import disclosed, dispute, filings, prices, statements, surprises
 from evaluators.fundamentals.options import Options
 from evaluators.fundamentals.question import FRAMES, HELD_BACK_FRAMES, Drawn, NotDrawable, Template
-from evaluators.fundamentals.world import LAST_DAY, Lacking, World
+from evaluators.fundamentals.world import LAST_FILING, Lacking, World
 from lake import providers, sample
 from lake.settings import LakeSettings
 
@@ -55,8 +55,8 @@ def world_of(settings: LakeSettings | None) -> World:
             "companies with traderbench data pull filings --ticker TICKER"
         )
     lake = providers.open_lake(LakeSettings(filings="edgar", path=settings.path, cache=settings.cache))
-    embedded = set(sample.embedded().facts.keys(as_of=LAST_DAY))
-    return World(lake, tuple(key for key in lake.facts.keys(as_of=LAST_DAY) if key not in embedded))
+    embedded = set(sample.embedded().facts.keys(as_of=LAST_FILING))
+    return World(lake, tuple(key for key in lake.facts.keys(as_of=LAST_FILING) if key not in embedded))
 
 
 def draw_question(template: Template, world: World, level: Difficulty, *name: object) -> Drawn:

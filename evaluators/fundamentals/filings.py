@@ -15,7 +15,7 @@ from evaluators.contract import Difficulty, Json
 from evaluators.fundamentals.levels import PERIODS, label, placed
 from evaluators.fundamentals.measures import LINES, YEAR, Measure, line
 from evaluators.fundamentals.question import Drawn, Template
-from evaluators.fundamentals.world import KEPT, LAST_DAY, Book, Lacking, World
+from evaluators.fundamentals.world import KEPT, LAST_FILING, Book, Lacking, World
 from lake import fundamentals
 from lake.fundamentals import Company
 
@@ -65,7 +65,7 @@ def restatements(book: Book) -> tuple[Restatement, ...]:
 
 def _any_restatement(rng: random.Random, world: World, *, splits: bool) -> tuple[Company, Restatement]:
     company = world.any_company(rng)
-    book = world.book(company, LAST_DAY)
+    book = world.book(company, LAST_FILING)
     # something else has to be known by then, for who is asked to prove an answer
     changes = [each for each in restatements(book) if each.fiscal_year > min(book.years(first=0))]
     # a split halves every figure a share: who is asked by how much could guess

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from evaluators.contract import Difficulty, Json
 from evaluators.fundamentals.measures import CRITERIA, Measure, expected
 from evaluators.fundamentals.question import Drawn
-from evaluators.fundamentals.world import LAST_DAY, Lacking, View, World
+from evaluators.fundamentals.world import LAST_FILING, Lacking, View, World
 from lake.fundamentals import Company, Version
 
 T = TypeVar("T")
@@ -94,13 +94,13 @@ def _found(rng: random.Random, world: World, measure: Measure, *, simulated: boo
     companies = [world.any_company(rng, simulated=simulated) for _ in range(CANDIDATES)]
     if len({company.ticker for company in companies}) < CANDIDATES:
         raise Lacking("a company twice")
-    shared = set.intersection(*(set(world.book(company, LAST_DAY).years()) for company in companies))
+    shared = set.intersection(*(set(world.book(company, LAST_FILING).years()) for company in companies))
     usable = [year for year in sorted(shared) if {year - back for back in range(YEARS + measure.history + 1)} <= shared]
     if not usable:
         raise Lacking("no years that all of them have")
     last = rng.choice(usable)
     filed = max(
-        world.book(company, LAST_DAY).row("NetIncome", last, version="original").known_on[0] for company in companies
+        world.book(company, LAST_FILING).row("NetIncome", last, version="original").known_on[0] for company in companies
     )
     as_of = filed + timedelta(days=rng.randint(1, 200))
     by, when = rng.sample(sorted(CRITERIA), 2)

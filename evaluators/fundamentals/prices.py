@@ -26,9 +26,10 @@ from lake.sample import SIMULATED, Lake
 from lake.splits import SPLITS
 
 TRADING_DAYS_A_YEAR = 252
-FIRST_DAY = date(2000, 6, 1)
-LAST_DAY = date(2100, 1, 1)
-"""Used to choose a window, never to compute a gold answer."""
+FIRST_DAY, LAST_DAY = date(2000, 6, 1), date(2026, 12, 31)
+"""Of the windows that are asked about."""
+AFTER_ALL_BARS = date(2100, 1, 1)
+"""A window is drawn from all bars there are, and again where it leaves the bounds. No gold answer is computed on it."""
 RETURN_TOLERANCE = Tolerance(relative=0.01, absolute=0.0005)
 SIZE_TOLERANCE = Tolerance(relative=0.01, absolute=0.0)
 CORRELATION_TOLERANCE = Tolerance(relative=0.01, absolute=0.002)
@@ -80,11 +81,11 @@ def _bars(lake: Lake, ticker: str, start: date, end: date, as_of: date) -> Bars:
 
 def _window(rng: random.Random, lake: Lake, tickers: Sequence[str]) -> Window:
     """Draw first day, last day and simulation date."""
-    days = lake.bars_of(tickers[0], as_of=LAST_DAY)[0].known_on
+    days = lake.bars_of(tickers[0], as_of=AFTER_ALL_BARS)[0].known_on
     first = rng.randrange(len(days) - 60)
     last = min(first + rng.randint(60, 380), len(days) - 1)
     start, end = days[first], days[last]
-    if start < FIRST_DAY or end.year > 2026:
+    if start < FIRST_DAY or end > LAST_DAY:
         raise NotDrawable(f"window {start} to {end}")
     as_of = end + timedelta(days=rng.randint(1, 90))
     bars = tuple(_bars(lake, ticker, start, end, as_of) for ticker in tickers)

@@ -15,8 +15,9 @@ from lake.records import Facts
 from lake.sample import Lake
 from lake.simulated_filers.directory import TICKER
 
-LAST_DAY = date(2027, 6, 30)
-"""Later than any simulation date: used to choose a period, never to compute a gold answer."""
+LAST_FILING = date(2027, 6, 30)
+"""Companies, years and restatements are drawn from what was filed by then. A task's own date, on which its gold answer
+is computed, follows the filing that it asks about, and may be later than this day."""
 FIRST_YEAR, LAST_YEAR = 2010, 2026
 """Fiscal years that are asked about."""
 PULLED_SHARE = 0.5
@@ -161,7 +162,7 @@ class World:
 
     def __post_init__(self) -> None:
         self._filed = lru_cache(maxsize=KEPT)(self._read)
-        everyone = self.lake.facts.keys(as_of=LAST_DAY)
+        everyone = self.lake.facts.keys(as_of=LAST_FILING)
         self._named = sorted(self.pulled)
         self._rest = [ticker for ticker in everyone if ticker not in set(self._named)]
         self._simulated = [ticker for ticker in everyone if ticker.startswith(TICKER)]
@@ -194,7 +195,7 @@ class World:
 
     def annual(self, rng: random.Random, company: Company, *, history: int = 0) -> tuple[int, date]:
         """Draw a fiscal year with so many known before it, and a simulation date some months after its report."""
-        full = self.book(company, LAST_DAY)
+        full = self.book(company, LAST_FILING)
         years = full.years()[history:]
         if not years:
             raise Lacking(f"{company.ticker} has no {history + 1} years")

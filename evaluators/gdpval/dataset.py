@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path, PurePosixPath
@@ -52,12 +53,18 @@ def _rows(file: Path) -> list[dict[str, Any]]:
         if file.suffix == ".parquet":
             import pandas as pd
 
-            return [{str(k): v for k, v in row.items()} for row in pd.read_parquet(file).to_dict("records")]
+            table = pd.read_parquet(file).to_dict("records")
+            return [{str(k): v for k, v in row.items() if not _is_empty(v)} for row in table]
         opener = gzip.open if file.suffix == ".gz" else open
         with opener(file, "rt", encoding="utf-8") as lines:
             return [json.loads(line) for line in lines if line.strip()]
     except Exception as error:
         raise ValueError(f"path: {file.name} is not a readable parquet or JSON lines file: {error}") from error
+
+
+def _is_empty(cell: Any) -> bool:
+    """Return whether a cell of a table has no value, which a column of text says by NaN; another file may have one."""
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
 def _item(row: Mapping[str, Any], root: Path) -> RubricItem:

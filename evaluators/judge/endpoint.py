@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
@@ -67,6 +68,7 @@ class _Judge:
         self._client, self._settings = client, settings
         self.temperature_refused = False
         self.cost_usd = 0.0
+        self._counting = threading.Lock()
 
     def __call__(self, system: str, user: str) -> str:
         import openai
@@ -84,7 +86,9 @@ class _Judge:
         if purse is not None:
             told = answer.usage
             used = None if told is None else (told.prompt_tokens, told.completion_tokens)
-            self.cost_usd += purse.pay(judge.model, used)
+            paid = purse.pay(judge.model, used)
+            with self._counting:
+                self.cost_usd += paid
         return (answer.choices[0].message.content or "") if answer.choices else ""
 
     def _complete(self, system: str, user: str) -> ChatCompletion:

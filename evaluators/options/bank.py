@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -24,8 +23,6 @@ from evaluators.options.tasks import (
     traded_option,
     volatility_view,
 )
-
-MAX_ATTEMPTS = 200
 
 TEMPLATES: tuple[type[Problem], ...] = (
     fair_value.FairValue,
@@ -108,21 +105,6 @@ PUBLISHED: dict[str, Published] = {
     ),
 }
 """By family. The other five published questions ask for opinions that no figure can check."""
-
-
-def sound(template: type[Problem], rng: random.Random) -> Problem:
-    """Draw until an instance has a solution and no figure for which zero would do.
-
-    Raises
-    ------
-    RuntimeError
-        When hardly any instance is sound, which is an error of the template.
-    """
-    for _ in range(MAX_ATTEMPTS):
-        problem = template.draw(rng)
-        if problem.is_sound():
-            return problem
-    raise RuntimeError(f"template {template.family!r} found no sound instance in {MAX_ATTEMPTS} draws")
 
 
 def select(task_types: Sequence[str], *, published: bool = False) -> tuple[type[Problem], ...]:

@@ -206,24 +206,3 @@ def check_archive(path: Path) -> None:
     stated, actual = beside.read_text().split()[0].lower(), hashlib.sha256(path.read_bytes()).hexdigest()
     if stated != actual:
         raise ValueError(f"{path.name}: its sha256 is {actual}, its CHECKSUM file says {stated}: fetch it again")
-
-
-def read_archive(folder: Path | str, *, symbol: str, interval: str) -> Candles:
-    """Return all candles of a symbol in a copy of the exchange's archive (``.../klines/BTCUSDT/1h/*.zip``).
-
-    Months and days are joined; where both hold a candle, the month's is taken. Checksums are verified where present.
-
-    Raises
-    ------
-    ValueError
-        When the folder has no such files, or a file fails its checksum.
-    """
-    name = symbol.replace("/", "").replace(":USDT", "").upper()
-    files = sorted(Path(folder).rglob(f"{name}-{interval}-*.zip"), key=lambda path: (path.name.count("-"), path.name))
-    if not files:
-        raise ValueError(f"no {name}-{interval}-*.zip under {folder}")
-    parts = [read(path)[0] for path in files]
-    fields = [np.concatenate([getattr(part, field) for part in parts]) for field in ("time", *PRICES, "volume")]
-    _, first = np.unique(fields[0], return_index=True)
-    rows = [field[first] for field in fields]
-    return Candles(str(Path(folder).name), name, bar_seconds(rows[0], name), *rows)

@@ -1,8 +1,11 @@
 """A config by name, from any folder."""
 
+import re
+
 import pytest
 
 from engine import cli, config, shipped
+from engine.agent import builtin
 from engine.errors import ConfigError
 from engine.sweep import config as sweep_config
 
@@ -82,6 +85,19 @@ def test_a_path_that_is_too_long_is_one_clear_line(load):
 def test_every_command_takes_a_name_and_says_what_is_wrong_with_it(capsys, arguments, line):
     assert cli.main(arguments) == 2
     assert capsys.readouterr().err.startswith(f"traderbench: error: {line}")
+
+
+def test_the_help_names_every_shipped_config_and_agent(capsys, monkeypatch):
+    # or argparse breaks names at their hyphens
+    monkeypatch.setenv("COLUMNS", "1000")
+    told = {}
+    for command in ("run", "sweep", "agent"):
+        with pytest.raises(SystemExit):
+            cli.main([command, "--help"])
+        told[command] = set(re.findall(r"[a-z0-9-]+", capsys.readouterr().out))
+    assert set(NAMES) <= told["run"]
+    assert set(shipped.config_names("sweep")) <= told["sweep"]
+    assert {"green", *builtin.BUILTIN_AGENTS} <= told["agent"]
 
 
 def test_tasks_are_drawn_from_a_config_by_name(capsys):

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from evaluators.contract import Json
 from evaluators.options.chain import (
     Holding,
     Kind,
@@ -20,15 +19,9 @@ from evaluators.options.chain import (
     log_uniform,
     quoted_series,
 )
-from evaluators.options.problem import LEVEL_TOLERANCE, Figure, Figures, Problem, Requirement, Values
-from evaluators.options.valuation import (
-    Shock,
-    greeks,
-    payoff,
-    probability_of_profit,
-    profits,
-    with_implied_volatility,
-)
+from evaluators.options.problem import LEVEL_TOLERANCE, Figure, Figures, Requirement, Values
+from evaluators.options.tasks.chain_spread import ChainSpread
+from evaluators.options.valuation import payoff, with_implied_volatility
 from evaluators.options.wording import CHAIN_CONVENTIONS, greek_figures, percent, probability_figure, shock_figure
 
 REACH = 8
@@ -36,18 +29,14 @@ REACH = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class DebitSpread(Problem):
+class DebitSpread(ChainSpread):
     """See the module. ``bought`` and ``sold`` are the places in ``series`` of the spread that sets the limits."""
 
     family = "debit_spread"
     category = "Strategy Construction"
 
-    market: Underlying
-    series: tuple[Series, ...]
-    contracts: int
     bought: int
     sold: int
-    move: float
 
     @classmethod
     def draw(cls, rng: random.Random) -> DebitSpread:
@@ -80,10 +69,6 @@ class DebitSpread(Problem):
     def _name(self) -> str:
         return f"{'bull call' if self._rising else 'bear put'} spread"
 
-    def tradable(self) -> Sequence[Series]:
-        """Return the chain."""
-        return self.series
-
     def solution(self) -> Position:
         """Return the spread that sets the limits."""
         return (
@@ -105,8 +90,7 @@ class DebitSpread(Problem):
     @cached_property
     def probability_floor(self) -> float:
         """Least risk-neutral probability of a profit: without it the cheapest spread would always do."""
-        probability = probability_of_profit(self.solution(), self.market, self.series[0].days)
-        return math.floor(100 * (probability - 0.005)) / 100
+        return math.floor(100 * (self.probability(self.solution()) - 0.005)) / 100
 
     def is_sound(self) -> bool:
         """Return whether the limit on the probability is one."""
@@ -116,7 +100,7 @@ class DebitSpread(Problem):
         """Return the text."""
         return (
             f"You expect a stock, now at ${self.market.spot:g}, to {'rise' if self._rising else 'fall'} within "
-            f"{self.series[0].days} days. From the quoted {self.series[0].kind}s build a {self._name} of "
+            f"{self.days} days. From the quoted {self.series[0].kind}s build a {self._name} of "
             f"{self.contracts} contracts (buy one strike, sell another further {'up' if self._rising else 'down'}) "
             f"that costs at most ${self.cost_limit:,}, whose largest profit is at least {self.ratio_floor:g} times "
             f"its largest loss and whose risk-neutral probability of a profit at expiry is at least "
@@ -133,15 +117,6 @@ class DebitSpread(Problem):
             "cost": f"${self.cost_limit:,}",
             "ratio": f"{self.ratio_floor:g}",
             "chance": f"{self.probability_floor:.0%}",
-        }
-
-    def context(self) -> dict[str, Json]:
-        """Return the market, the chain and the size."""
-        return {
-            "underlying": self.market.context(),
-            "chain": [item.context() for item in self.series],
-            "contracts": self.contracts,
-            "move": self.move,
         }
 
     def legs_wanted(self) -> str:
@@ -173,16 +148,7 @@ class DebitSpread(Problem):
     def of_legs(self, position: Position) -> Values:
         """Return the figures of a spread. One that cannot lose has no ratio, one that cannot win no breakeven."""
         result = payoff(position, self.market)
-        down, up = profits(position, self.market, [Shock(spot_change=-self.move), Shock(spot_change=self.move)])
-        values = {
-            "cost": result.cost,
-            "max_profit": result.max_profit,
-            "probability_of_profit": probability_of_profit(position, self.market, self.series[0].days),
-            **greeks(position, self.market)._asdict(),
-            "max_loss": result.max_loss,
-            "profit_after_fall": down,
-            "profit_after_rise": up,
-        }
+        values = {"cost": result.cost, **self.common_figures(position)}
         if result.max_loss > 0:
             values["reward_to_risk"] = result.max_profit / result.max_loss
         if len(result.breakevens) == 1:
@@ -202,7 +168,7 @@ class DebitSpread(Problem):
         """Return whether cost, reward and probability are within the limits."""
         result = payoff(position, self.market)
         rewarding = result.max_profit >= self.ratio_floor * result.max_loss
-        chance = probability_of_profit(position, self.market, self.series[0].days)
+        chance = self.probability(position)
         return [
             Requirement(f"costs at most ${self.cost_limit:,}", result.max_loss <= self.cost_limit),
             Requirement(f"reward at least {self.ratio_floor:g} times the risk", rewarding),

@@ -41,12 +41,9 @@ class FairValue(Problem):
     family = "fair_value"
     category = "Options Pricing"
 
-    spot: float
+    market: Underlying
     strike: float
     days: int
-    rate: float
-    dividend_yield: float
-    volatility: float
     contracts: int = 8
     synthetic_shares: int = 700
     end_price: float = 195.0
@@ -59,13 +56,11 @@ class FairValue(Problem):
         days = draw_days(rng, volatility)
         strike = draw_strike(rng, spot, volatility, days)
         reach = 1 + volatility * math.sqrt(days / 365) * rng.uniform(0.5, 3.0)
+        rate, dividend_yield = rng.randint(4, 22) / 400, rng.randint(0, 12) / 400
         return cls(
-            spot=spot,
+            market=Underlying(spot=spot, rate=rate, dividend_yield=dividend_yield, volatility=volatility),
             strike=strike,
             days=days,
-            rate=rng.randint(4, 22) / 400,
-            dividend_yield=rng.randint(0, 12) / 400,
-            volatility=volatility,
             contracts=draw_size(rng),
             synthetic_shares=100 * rng.choice([-1, 1]) * draw_size(rng),
             end_price=float(round(strike * reach)),
@@ -73,17 +68,10 @@ class FairValue(Problem):
         )
 
     @cached_property
-    def market(self) -> Underlying:
-        """The stock."""
-        return Underlying(
-            spot=self.spot, rate=self.rate, dividend_yield=self.dividend_yield, volatility=self.volatility
-        )
-
-    @cached_property
     def options(self) -> tuple[Series, Series]:
         """The call and the put at their values."""
         call, put = (
-            Series(kind=kind, strike=self.strike, days=self.days, price=0.0, volatility=self.volatility)
+            Series(kind=kind, strike=self.strike, days=self.days, price=0.0, volatility=self.market.volatility)
             for kind in ("call", "put")
         )
         prices = model_prices(self.market, (call, put))
@@ -95,11 +83,12 @@ class FairValue(Problem):
 
     def question(self) -> str:
         """Return the text."""
+        market = self.market
         return (
-            f"A stock trades at ${self.spot:g}. A call and a put on it are both struck at ${self.strike:g} and expire "
-            f"in {self.days} days. The rate is {percent(self.rate)}, the dividend yield "
-            f"{percent(self.dividend_yield)} and the volatility {percent(self.volatility)}. Value both options. Then "
-            f"take a position long {self.contracts} of the calls, bought at that value, and judge its profit, its "
+            f"A stock trades at ${market.spot:g}. A call and a put on it are both struck at ${self.strike:g} and "
+            f"expire in {self.days} days. The rate is {percent(market.rate)}, the dividend yield "
+            f"{percent(market.dividend_yield)} and the volatility {percent(market.volatility)}. Value both options. "
+            f"Then take a position long {self.contracts} of the calls, bought at that value, and judge its profit, its "
             "Greeks per share and its risk. Finally, use this call and this put alone to build a position that gains "
             f"and loses at expiry like {abs(self.synthetic_shares)} shares of stock held {self._side}. {CONVENTIONS}"
         )
@@ -155,16 +144,16 @@ class FairValue(Problem):
     def fixed(self) -> Values:
         """Return every figure."""
         call, put = self.options
-        held = (Holding(call, self.contracts),)
+        market, held = self.market, (Holding(call, self.contracts),)
         return {
             "call_price": call.price,
             "put_price": put.price,
             "breakeven": self.strike + call.price,
-            "profit_at_end_price": profit_at_expiry(held, self.market, self.end_price),
-            **per_share_greeks(self.market, call),
+            "profit_at_end_price": profit_at_expiry(held, market, self.end_price),
+            **per_share_greeks(market, call),
             "max_loss": 100 * self.contracts * call.price,
-            "profit_after_fall": profits(held, self.market, [Shock(spot_change=-self.fall)])[0],
-            "value_at_risk": daily_value_at_risk(greeks(held, self.market).delta, self.spot, self.volatility),
+            "profit_after_fall": profits(held, market, [Shock(spot_change=-self.fall)])[0],
+            "value_at_risk": daily_value_at_risk(greeks(held, market).delta, market.spot, market.volatility),
         }
 
     def structure(self, position: Position) -> Sequence[Requirement]:
@@ -191,4 +180,6 @@ class FairValue(Problem):
         return Holding(self.options[0], contracts), Holding(self.options[1], -contracts)
 
 
-PRINTED = FairValue(spot=175.0, strike=180.0, days=30, rate=0.05, dividend_yield=0.0, volatility=0.25)
+PRINTED = FairValue(
+    market=Underlying(spot=175.0, rate=0.05, dividend_yield=0.0, volatility=0.25), strike=180.0, days=30
+)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from evaluators.contract import Json
 from evaluators.options.chain import (
     Holding,
     Kind,
@@ -19,15 +18,9 @@ from evaluators.options.chain import (
     draw_size,
     quoted_series,
 )
-from evaluators.options.problem import LEVEL_TOLERANCE, Figure, Figures, Problem, Requirement, Values
-from evaluators.options.valuation import (
-    Shock,
-    greeks,
-    payoff,
-    probability_of_profit,
-    profits,
-    with_implied_volatility,
-)
+from evaluators.options.problem import LEVEL_TOLERANCE, Figure, Figures, Requirement, Values
+from evaluators.options.tasks.chain_spread import ChainSpread
+from evaluators.options.valuation import payoff, with_implied_volatility
 from evaluators.options.wording import CHAIN_CONVENTIONS, greek_figures, percent, probability_figure, shock_figure
 
 REACH = 10
@@ -35,7 +28,7 @@ REACH = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class IronCondor(Problem):
+class IronCondor(ChainSpread):
     """See the module. ``reference`` holds the places in ``series`` of the condor that sets the limits.
 
     The limits are wider than its figures by ``room`` (a fraction), which is not told: they do not give a figure away.
@@ -44,10 +37,6 @@ class IronCondor(Problem):
     family = "iron_condor"
     category = "Strategy Construction"
 
-    market: Underlying
-    series: tuple[Series, ...]
-    contracts: int
-    move: float
     reference: tuple[int, int, int, int]
     room: float = 0.15
 
@@ -73,15 +62,6 @@ class IronCondor(Problem):
             room=rng.uniform(0.08, 0.25),
         )
 
-    @property
-    def days(self) -> int:
-        """Days to the common expiry."""
-        return self.series[0].days
-
-    def tradable(self) -> Sequence[Series]:
-        """Return the chain."""
-        return self.series
-
     def solution(self) -> Position:
         """Return the condor that sets the limits."""
         quantities = (self.contracts, -self.contracts, -self.contracts, self.contracts)
@@ -94,22 +74,18 @@ class IronCondor(Problem):
         """Limits on loss, credit, stress and probability, the first three in dollars."""
         solution = self.solution()
         result = payoff(solution, self.market)
-        probability = probability_of_profit(solution, self.market, self.days)
         wider = 1.0 + self.room
         return {
             "loss": math.ceil(result.max_loss * wider / 5) * 5,
             "credit": math.floor(-result.cost / wider / 5) * 5,
-            "stress": math.ceil(-min(self._stressed(solution)) * wider / 5) * 5,
-            "probability": math.floor(100 * (probability - self.room / 2)) / 100,
+            "stress": math.ceil(-min(self.after_jumps(solution)) * wider / 5) * 5,
+            "probability": math.floor(100 * (self.probability(solution) - self.room / 2)) / 100,
         }
 
     def is_sound(self) -> bool:
         """Return whether, besides, each of the four limits excludes something."""
         allowed = self.allowed
         return allowed["credit"] > 0 and allowed["stress"] > 0 and allowed["probability"] > 0 and super().is_sound()
-
-    def _stressed(self, position: Position) -> tuple[float, ...]:
-        return profits(position, self.market, [Shock(spot_change=-self.move), Shock(spot_change=self.move)])
 
     def question(self) -> str:
         """Return the text."""
@@ -131,15 +107,6 @@ class IronCondor(Problem):
         dollars = {name: f"${allowed[name]:,.0f}" for name in ("loss", "stress", "credit")}
         chance = f"{allowed['probability']:.0%}"
         return {"contracts": f"{self.contracts}", "move": percent(self.move), "chance": chance, **dollars}
-
-    def context(self) -> dict[str, Json]:
-        """Return the market, the chain and the size."""
-        return {
-            "underlying": self.market.context(),
-            "chain": [item.context() for item in self.series],
-            "contracts": self.contracts,
-            "move": self.move,
-        }
 
     def legs_wanted(self) -> str:
         """Return what the legs are."""
@@ -169,16 +136,7 @@ class IronCondor(Problem):
 
     def of_legs(self, position: Position) -> Values:
         """Return the figures of a condor. One that cannot lose or cannot win has no breakevens or no ratio."""
-        result = payoff(position, self.market)
-        down, up = self._stressed(position)
-        values = {
-            "max_profit": result.max_profit,
-            "max_loss": result.max_loss,
-            "probability_of_profit": probability_of_profit(position, self.market, self.days),
-            **greeks(position, self.market)._asdict(),
-            "profit_after_fall": down,
-            "profit_after_rise": up,
-        }
+        result, values = payoff(position, self.market), self.common_figures(position)
         if result.max_loss > 0:
             values["return_on_risk"] = result.max_profit / result.max_loss
         if len(result.breakevens) == 2:
@@ -202,8 +160,8 @@ class IronCondor(Problem):
     def limits(self, position: Position) -> Sequence[Requirement]:
         """Return whether the four limits are kept."""
         result, allowed = payoff(position, self.market), self.allowed
-        chance = probability_of_profit(position, self.market, self.days)
-        jump = -min(self._stressed(position))
+        chance = self.probability(position)
+        jump = -min(self.after_jumps(position))
         return [
             Requirement(f"loss at most ${allowed['loss']:,.0f}", result.max_loss <= allowed["loss"]),
             Requirement(f"credit at least ${allowed['credit']:,.0f}", -result.cost >= allowed["credit"]),

@@ -29,18 +29,15 @@ from pricing import implied_volatility
 
 @dataclass(frozen=True, kw_only=True)
 class QuotedOption(Problem):
-    """See the module. The call is hedged and revalued at the believed volatility."""
+    """See the module. The volatility of ``market`` is the believed one: the call is hedged and revalued at it."""
 
     family = "quoted_option"
     category = "Options Pricing"
     stock = True
 
-    spot: float
+    market: Underlying
     strike: float
     days: int
-    rate: float
-    dividend_yield: float
-    believed_volatility: float
     quote: float
     contracts: int = 12
     move: float = 0.05
@@ -52,32 +49,22 @@ class QuotedOption(Problem):
         implied = believed * math.exp(rng.choice([-1, 1]) * log_uniform(rng, 0.08, 0.6))
         days, rate, dividend_yield = draw_days(rng, believed), rng.randint(4, 24) / 400, rng.randint(0, 12) / 400
         strike = draw_strike(rng, spot, believed, days)
-        market = Underlying(spot=spot, rate=rate, dividend_yield=dividend_yield, volatility=implied)
+        market = Underlying(spot=spot, rate=rate, dividend_yield=dividend_yield, volatility=believed)
         series = Series(kind="call", strike=strike, days=days, price=0.0, volatility=implied)
         return cls(
-            spot=spot,
+            market=market,
             strike=strike,
             days=days,
-            rate=rate,
-            dividend_yield=dividend_yield,
-            believed_volatility=believed,
             quote=round(model_price(market, series), 2),
             contracts=draw_size(rng),
             move=round(log_uniform(rng, 0.02, 0.15), 3),
         )
 
     @cached_property
-    def market(self) -> Underlying:
-        """The stock, with the believed volatility."""
-        return Underlying(
-            spot=self.spot, rate=self.rate, dividend_yield=self.dividend_yield, volatility=self.believed_volatility
-        )
-
-    @cached_property
     def call(self) -> Series:
         """The call at its quote."""
         return Series(
-            kind="call", strike=self.strike, days=self.days, price=self.quote, volatility=self.believed_volatility
+            kind="call", strike=self.strike, days=self.days, price=self.quote, volatility=self.market.volatility
         )
 
     @cached_property
@@ -90,11 +77,11 @@ class QuotedOption(Problem):
         """Volatility that the quote implies."""
         solved = implied_volatility.solve(
             price=self.quote,
-            spot=self.spot,
+            spot=self.market.spot,
             strike=self.strike,
             time_to_expiry=self.call.time_to_expiry,
-            rate=self.rate,
-            dividend_yield=self.dividend_yield,
+            rate=self.market.rate,
+            dividend_yield=self.market.dividend_yield,
         )
         return float(solved.value)
 
@@ -112,11 +99,12 @@ class QuotedOption(Problem):
 
     def question(self) -> str:
         """Return the text."""
+        market = self.market
         return (
-            f"A stock trades at ${self.spot:g}. A call struck at ${self.strike:g} with {self.days} days to expiry is "
-            f"quoted at ${self.quote:.2f} per share. The rate is {percent(self.rate)} and the dividend yield "
-            f"{percent(self.dividend_yield)}. You are convinced that the right volatility is "
-            f"{percent(self.believed_volatility)}. Value the call at that volatility, find the volatility that the "
+            f"A stock trades at ${market.spot:g}. A call struck at ${self.strike:g} with {self.days} days to expiry is "
+            f"quoted at ${self.quote:.2f} per share. The rate is {percent(market.rate)} and the dividend yield "
+            f"{percent(market.dividend_yield)}. You are convinced that the right volatility is "
+            f"{percent(market.volatility)}. Value the call at that volatility, find the volatility that the "
             f"quote implies, and trade {self.contracts} contracts of the call on the side that gains if you are right, "
             f"hedged with stock so that the delta of the whole, at your volatility, is within {self.contracts} "
             f"shares of zero. {CONVENTIONS}"
@@ -175,7 +163,7 @@ class QuotedOption(Problem):
         shocks = [
             Shock(spot_change=-self.move),
             Shock(spot_change=self.move),
-            Shock(volatility_change=self.implied - self.believed_volatility),
+            Shock(volatility_change=self.implied - self.market.volatility),
         ]
         return dict(zip(names, profits(position, self.market, shocks), strict=True))
 
@@ -202,5 +190,5 @@ class QuotedOption(Problem):
 
 
 PRINTED = QuotedOption(
-    spot=450.0, strike=460.0, days=45, rate=0.0525, dividend_yield=0.0, believed_volatility=0.45, quote=18.50
+    market=Underlying(spot=450.0, rate=0.0525, dividend_yield=0.0, volatility=0.45), strike=460.0, days=45, quote=18.50
 )

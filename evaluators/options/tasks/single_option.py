@@ -37,12 +37,9 @@ class SingleOption(Problem):
     category = "Greeks Analysis"
     stock = True
 
-    spot: float
+    market: Underlying
     strike: float
     days: int
-    rate: float
-    dividend_yield: float
-    volatility: float
     kind: Kind = "call"
     contracts: int = 14
     move: float = 0.04
@@ -53,13 +50,12 @@ class SingleOption(Problem):
         """Draw the parameters."""
         spot, volatility = draw_spot(rng), draw_volatility(rng)
         days = draw_days(rng, volatility)
+        strike = draw_strike(rng, spot, volatility, days)
+        rate, dividend_yield = rng.randint(6, 24) / 400, rng.randint(4, 24) / 400
         return cls(
-            spot=spot,
-            strike=draw_strike(rng, spot, volatility, days),
+            market=Underlying(spot=spot, rate=rate, dividend_yield=dividend_yield, volatility=volatility),
+            strike=strike,
             days=days,
-            rate=rng.randint(6, 24) / 400,
-            dividend_yield=rng.randint(4, 24) / 400,
-            volatility=volatility,
             kind=rng.choice(("call", "put")),
             contracts=draw_size(rng),
             move=rng.choice([-1, 1]) * round(log_uniform(rng, 0.01, 0.15), 3),
@@ -67,16 +63,9 @@ class SingleOption(Problem):
         )
 
     @cached_property
-    def market(self) -> Underlying:
-        """The stock."""
-        return Underlying(
-            spot=self.spot, rate=self.rate, dividend_yield=self.dividend_yield, volatility=self.volatility
-        )
-
-    @cached_property
     def option(self) -> Series:
         """The option; its price is asked for."""
-        return Series(kind=self.kind, strike=self.strike, days=self.days, price=0.0, volatility=self.volatility)
+        return Series(kind=self.kind, strike=self.strike, days=self.days, price=0.0, volatility=self.market.volatility)
 
     @property
     def _sold(self) -> Position:
@@ -94,12 +83,13 @@ class SingleOption(Problem):
 
     def question(self) -> str:
         """Return the text."""
+        market = self.market
         return (
-            f"A stock trades at ${self.spot:g}. A {self.kind} struck at ${self.strike:g} expires in {self.days} days. "
-            f"The rate is {percent(self.rate)}, the dividend yield {percent(self.dividend_yield)}, the volatility "
-            f"{percent(self.volatility)}. Give its value and its Greeks. How does the value change if {self._event}, "
-            f"exactly and as delta, gamma and theta predict it? You have sold {self.contracts} contracts: make the "
-            f"position delta-neutral with stock. {CONVENTIONS}"
+            f"A stock trades at ${market.spot:g}. A {self.kind} struck at ${self.strike:g} expires in {self.days} "
+            f"days. The rate is {percent(market.rate)}, the dividend yield {percent(market.dividend_yield)}, the "
+            f"volatility {percent(market.volatility)}. Give its value and its Greeks. How does the value change if "
+            f"{self._event}, exactly and as delta, gamma and theta predict it? You have sold {self.contracts} "
+            f"contracts: make the position delta-neutral with stock. {CONVENTIONS}"
         )
 
     def words(self) -> dict[str, str]:
@@ -141,7 +131,7 @@ class SingleOption(Problem):
         """Return the figures of the option."""
         per_share = per_share_greeks(self.market, self.option)
         shock = Shock(spot_change=self.move, days=self.days_passed)
-        jump = self.spot * self.move
+        jump = self.market.spot * self.move
         return {
             "value": model_price(self.market, self.option),
             "exact_change": profits((Holding(self.option, 1),), self.market, [shock])[0] / 100,
@@ -149,7 +139,7 @@ class SingleOption(Problem):
             + 0.5 * per_share["gamma"] * jump**2
             + per_share["theta_per_day"] * self.days_passed,
             **per_share,
-            "value_at_risk": daily_value_at_risk(self._delta_sold, self.spot, self.volatility),
+            "value_at_risk": daily_value_at_risk(self._delta_sold, self.market.spot, self.market.volatility),
         }
 
     def of_legs(self, position: Position) -> Values:
@@ -175,4 +165,6 @@ class SingleOption(Problem):
         return (Holding(None, -round(self._delta_sold)),)
 
 
-PRINTED = SingleOption(spot=245.0, strike=250.0, days=21, rate=0.05, dividend_yield=0.0, volatility=0.55)
+PRINTED = SingleOption(
+    market=Underlying(spot=245.0, rate=0.05, dividend_yield=0.0, volatility=0.55), strike=250.0, days=21
+)

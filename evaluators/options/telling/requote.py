@@ -62,11 +62,9 @@ def of_pair(market: Underlying, pair: Pair) -> Underlying | None:
 
 
 def in_market(problem: P, market: Underlying) -> P:
-    """Return the problem in a market of other yield and volatility."""
-    names = {field.name for field in fields(problem)}
-    belief = "believed_volatility" if "believed_volatility" in names else "volatility"
-    changes: dict[str, Any] = {"dividend_yield": market.dividend_yield, belief: market.volatility}
-    return replace(problem, **({"market": market} if "market" in names else changes))
+    """Return the problem in a market of other yield and volatility; whose context tells a market has it as a field."""
+    changes: dict[str, Any] = {"market": market}
+    return replace(problem, **changes)
 
 
 def requoted(problem: P, market: Underlying, terms: Terms) -> P | None:

@@ -126,6 +126,9 @@ def test_tasks_are_listed_drawn_and_shown_without_their_answers(capsys):
     shown = json.loads(out)
     assert shown["type"] == "question"
     assert {"task_id", "as_of", "mcp_servers", "MCP_EDGAR_URL"} <= set(shown)
+    # its own server and those that only calculate, as in a run
+    assert list(shown["mcp_servers"]) == ["edgar", "sandbox", "risk"]
+    assert {name for name in shown if name.startswith("MCP_")} == {"MCP_EDGAR_URL", "MCP_SANDBOX_URL", "MCP_RISK_URL"}
     status, _, errors = call(capsys, "tasks", "show", QUICK, tasks[0]["id"][:-1] + "!", "--seed", "3")
     assert status == 2
     assert f"did you mean {tasks[0]['id']!r}?" in errors

@@ -1,6 +1,7 @@
 """Outages, shares of errors, budgets and retries: a run in this process, with agents of this process."""
 
 import asyncio
+import io
 import json
 from datetime import date
 
@@ -18,7 +19,7 @@ from engine.run.backends import Worker
 from engine.run.batch import Setup
 from engine.run.budget import Budget, refuse_unmetered
 from engine.run.outages import Watch
-from engine.run.progress import Silent
+from engine.run.progress import Lines
 from engine.run.tool_access import ToolAccess
 from engine.storage.store import Store
 from evaluators.contract import Case, Score, SingleTurn, Task
@@ -81,9 +82,10 @@ def play(folder, agent, *, tasks=8, retry=False, **limits):
     else:
         store = Store.create(folder, build.manifest(made, run_id="r", agent=described, sandbox_tier="none"))
     setup = Setup(agent, "", ToolAccess({}, new_key(), {}), "none")
+    progress = Lines(io.StringIO())
 
     async def run():
-        return await batch._play_and_report(made, store, setup, Silent(), store.retriable() if retry else {})
+        return await batch._play_and_report(made, store, setup, progress, store.retriable() if retry else {})
 
     with store:
         return asyncio.run(run())
@@ -164,8 +166,8 @@ def test_an_agent_that_died_before_a_ray_worker_met_it_is_an_outage_and_no_lost_
     """Before, the worker's failure to connect was a failure of the harness, which no number of them would stop."""
     raw = {"name": "x", "datasets": [{"type": "synthetic", "limit": 1}]}
     worker = Worker(raw, "r", "http://127.0.0.1:9", "d", ToolAccess({}, new_key(), {}))
-    record = asyncio.run(worker.execute(0, 1, 1))
-    assert (record["state"], record["value"]) == ("agent_unavailable", 0.0)
+    record = asyncio.run(worker.execute(0, 3, 2))
+    assert (record["state"], record["value"], record["draw"]) == ("agent_unavailable", 0.0, 2)
     assert "unreachable: no agent answers at http://127.0.0.1:9" in record["reason"]
 
 

@@ -34,14 +34,16 @@ def record(section, value, *, state="failed", passed=False, family=None, details
 
 def test_the_papers_example_comes_out_as_69_48():
     # TraderBench section 4.3.4 (printed 69.5)
-    assert score.overall_value(PAPER, WEIGHTS) == pytest.approx(69.48, abs=1e-12)
+    overall, _ = score.summarize([record(section, value) for section, value in PAPER.items()], WEIGHTS)
+    assert overall.score == pytest.approx(69.48, abs=1e-12)
 
 
 def test_weights_are_redistributed_over_the_active_sections():
     # eq. 2: two active sections of equal weight count half each
     share = score.redistribute(WEIGHTS, ["options_trading", "crypto_trading"])
     assert share == {"options_trading": 0.5, "crypto_trading": 0.5}
-    assert score.overall_value({"options_trading": 60.0, "crypto_trading": 40.0}, WEIGHTS) == pytest.approx(50.0)
+    overall, _ = score.summarize([record("options_trading", 60.0), record("crypto_trading", 40.0)], WEIGHTS)
+    assert overall.score == pytest.approx(50.0)
 
 
 def test_a_section_that_the_config_gives_no_weight_has_none_beside_one_that_has():

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
@@ -13,7 +14,7 @@ import transforms
 from backtest import episode, metrics, simulators, strategies
 from engine.errors import ConfigError
 from engine.sweep.run import Progress, run_sweep
-from engine.sweep.store import read_results, shard_files
+from engine.sweep.store import shard_files
 
 SMALL: dict[str, Any] = {
     "name": "small",
@@ -53,7 +54,7 @@ def test_a_sweep_reports_cells_bar_steps_speed_and_memory(finished: Any) -> None
 
 def test_every_cell_is_stored_once_and_equals_a_single_backtest_of_it(finished: Any) -> None:
     _, summary, _ = finished
-    rows = read_results(Path(summary["results"]))
+    rows = pd.read_parquet(Path(summary["results"]))
     keys = ["transform", "severity", "window", "seed", "strategy"]
     assert len(rows) == summary["cells"] == len(rows[keys].drop_duplicates())
     seed, severity = 3, 0.5
@@ -88,7 +89,7 @@ def test_a_stopped_sweep_goes_on_with_the_missing_shards_only(finished: Any, tmp
     resumed = run_sweep(written(tmp_path), out=out, workers=1, report=False)
     assert resumed["shards_reused"] == 2
     assert all((out / "results" / name).stat().st_mtime_ns == stamp for name, stamp in kept.items())
-    assert read_results(out / "results").equals(read_results(Path(whole["results"])))
+    assert pd.read_parquet(out / "results").equals(pd.read_parquet(Path(whole["results"])))
 
 
 def test_a_folder_of_another_sweep_is_refused_with_the_difference(finished: Any, tmp_path: Path) -> None:

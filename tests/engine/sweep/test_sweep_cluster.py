@@ -19,7 +19,7 @@ import yaml
 from engine.cli import cluster as sweep_job
 from engine.cli.cluster import submit
 from engine.sweep.run import run_sweep
-from engine.sweep.store import read_results, shard_files
+from engine.sweep.store import shard_files
 from tests.free_port import free_port
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -103,7 +103,7 @@ def test_a_job_that_loses_a_node_in_the_middle_gives_the_serial_result(tmp_path:
     assert 3 <= int(ended.stdout.split()[-1]) < 30
     assert "30/30 shards" in ended.stdout and "million bar-steps/s" in ended.stdout
     run_sweep(config, out=tmp_path / "serial", workers=1, report=False)
-    found, serial = read_results(out / "results"), read_results(tmp_path / "serial" / "results")
+    found, serial = pd.read_parquet(out / "results"), pd.read_parquet(tmp_path / "serial" / "results")
     # float32 draws are compiled in each process anew, which may move their last bit
     pd.testing.assert_frame_equal(found, serial, rtol=1e-7, atol=1e-9)
     by_strategy = found.pivot(index=["transform", "seed"], columns="strategy", values="log_growth")

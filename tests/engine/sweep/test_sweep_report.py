@@ -16,7 +16,7 @@ from engine.sweep import report as sweep_report
 from engine.sweep.config import SweepConfig, load
 from engine.sweep.means import Means, Running, families_of
 from engine.sweep.run import run_sweep
-from engine.sweep.store import read_results, shard_files
+from engine.sweep.store import shard_files
 
 HOUR = 3600.0
 
@@ -51,7 +51,7 @@ def swept(folder: Path, **changes: Any) -> tuple[SweepConfig, Means, Any, str]:
     means = Means(config, families_of(config))
     for shard in shard_files(folder / "out" / "results"):
         means.add(pd.read_parquet(shard))
-    return config, means, read_results(folder / "out" / "results"), Path(summary["report"]).read_text()
+    return config, means, pd.read_parquet(folder / "out" / "results"), Path(summary["report"]).read_text()
 
 
 def grown(rows: Any, transform: str, strategy: str, severity: float = 1.0) -> np.ndarray:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -20,7 +21,7 @@ from engine.errors import ConfigError
 from engine.sweep import config as sweep_config
 from engine.sweep.rows import Row
 from engine.sweep.run import run_sweep
-from engine.sweep.store import read_results
+from engine.sweep.store import shard_files
 
 MINE = """
 import jax.numpy as jnp
@@ -111,7 +112,7 @@ def written(folder: Path, **changes: Any) -> Path:
 def growth(folder: Path, **changes: Any) -> Any:
     """Log growth ``[transform and strategy, seed]`` of a sweep."""
     run_sweep(written(folder, **changes), out=folder / "out", workers=1, report=False)
-    rows = read_results(folder / "out" / "results")
+    rows = pd.read_parquet(folder / "out" / "results")
     return rows.pivot(index=["transform", "strategy"], columns="seed", values="log_growth")
 
 
@@ -164,7 +165,7 @@ def test_own_metrics_stand_in_the_results_the_report_and_the_summary(tmp_path: P
         tmp_path, strategies=["moving_average_cross", "flat"], transforms=["baseline", "noisy"], metrics=named
     )
     summary = run_sweep(path, out=tmp_path / "out", workers=1)
-    rows = read_results(tmp_path / "out" / "results")
+    rows = pd.read_parquet(tmp_path / "out" / "results")
     np.testing.assert_allclose(rows["mine.py:growth_in_percent"], 100.0 * rows["log_growth"], rtol=1e-12)
     np.testing.assert_allclose(rows["permille"], 1000.0 * rows["log_growth"], rtol=1e-12)
     assert [(row["metric"], row["strategy"], row["transform"]) for row in summary["metrics"]][:3] == [
@@ -193,9 +194,19 @@ def test_a_measure_that_only_some_conditions_have_is_kept_for_those(tmp_path: Pa
     """Where the feed only rises the short side is taken once: no trade is closed, so there is no win rate."""
     changes = {"strategies": ["rsi_reversal"], "transforms": ["mine.py:rising", "baseline"], "bars": 600, "seeds": 2}
     run_sweep(written(tmp_path, **changes), out=tmp_path / "out", workers=1, report=False)
-    rows = read_results(tmp_path / "out" / "results").set_index("transform")
+    rows = pd.read_parquet(tmp_path / "out" / "results").set_index("transform")
     assert rows.loc["mine.py:rising", "win_rate"].isna().all() and rows.loc["baseline", "win_rate"].notna().any()
     assert "value_at_risk" not in rows.columns
+
+
+def test_every_shard_has_the_same_columns_whatever_its_cells_have_a_value_of(tmp_path: Path) -> None:
+    """In 60 bars the first two seeds close no trade; a folder of files is read by the columns of the first."""
+    changes = {"strategies": ["rsi_reversal"], "transforms": ["baseline"], "bars": 60, "first_seed": 3, "seeds": 4}
+    run_sweep(written(tmp_path, **changes, seeds_per_shard=1), out=tmp_path / "out", workers=1, report=False)
+    rows = pd.read_parquet(tmp_path / "out" / "results")
+    assert rows["win_rate"].isna().tolist() == [True, True, False, False]
+    columns = [pd.read_parquet(file).columns.tolist() for file in shard_files(tmp_path / "out" / "results")]
+    assert columns == [columns[0]] * 4
 
 
 def test_a_sweep_of_an_edited_strategy_is_another_sweep(tmp_path: Path) -> None:
@@ -377,7 +388,7 @@ def test_ray_workers_play_a_file_that_they_do_not_have(tmp_path: Path) -> None:
 def test_the_example_for_researchers_runs_and_its_declared_cross_is_the_built_in_one(tmp_path: Path) -> None:
     summary = run_sweep(shipped.folder("configs") / "own" / "sweep.yaml", out=tmp_path / "out", workers=1)
     assert summary["cells"] == 3 * 16 * 4 and "decided_by_xla" not in summary
-    found = read_results(tmp_path / "out" / "results").pivot(
+    found = pd.read_parquet(tmp_path / "out" / "results").pivot(
         index=["transform", "seed"], columns="strategy", values="log_growth"
     )
     np.testing.assert_allclose(found["declared cross"], found["moving_average_cross"], rtol=1e-9)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pandas as pd
 import pytest
 
 from evaluators import registry
@@ -100,6 +101,16 @@ def test_a_task_of_two_files_has_its_rubric_and_its_reference_files(tmp_path) ->
     assert [(r.name, r.path) for r in first.references] == [("x.docx", tmp_path / "ref/x.docx")]
     assert any(criterion.text == "Keeps the author's voice." for criterion in first.criteria)
     assert len(second.criteria) == sum(map(len, rubric.OWN.values()))
+
+
+def test_an_empty_cell_of_one_table_does_not_hide_the_rubric_of_another(tmp_path) -> None:
+    task = {"task_id": "a", "occupation": "Editors", "prompt": "Edit it."}
+    tables = {"first": [task | {"rubric": None}, task | {"task_id": "b", "rubric": "[+1] Is short."}],
+              "second": [task | {"rubric": "[+2] Has an index."}]}  # fmt: skip
+    for name, rows in tables.items():
+        pd.DataFrame(rows).to_parquet(tmp_path / f"{name}.parquet")
+    found = {item.name: item.criteria[0].text for item in read(tmp_path)}
+    assert found == {"a": "Has an index.", "b": "Is short."}
 
 
 def test_a_bad_file_is_named(tmp_path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,9 @@ from engine.plan.judges import with_purse
 from engine.run.backends import Worker
 from engine.run.tool_access import ToolAccess
 from evaluators.contract import JudgeUnavailable
+from evaluators.judge.endpoint import connected
+from evaluators.judge.prompt import SYSTEM, question_text
+from evaluators.judge.settings import read_settings
 from mcp_servers.access import new_key
 from tests.engine.command_line import here, program
 
@@ -51,6 +56,29 @@ def test_what_a_task_cost_is_in_its_details(truthful_judge, tmp_path):
     score = scored(case(truthful_judge.settings, tmp_path), GOOD)
     calls = score.details["judge_calls"] + score.details["probe_calls"]
     assert calls >= 3 and score.details["judge_cost_usd"] == pytest.approx(calls * OF_A_CALL)
+
+
+class Meeting:
+    """A purse that takes two calls at the same time and no other."""
+
+    def __init__(self) -> None:
+        self.both = threading.Barrier(2, timeout=30.0)
+
+    def open(self) -> None:
+        pass
+
+    def pay(self, model: str, tokens: tuple[int, int] | None) -> float:
+        self.both.wait()
+        return 0.5
+
+
+def test_calls_that_are_paid_at_the_same_time_are_both_counted(truthful_judge):
+    truthful_judge.usage = CALL
+    settings = read_settings(truthful_judge.settings).paid_from(Meeting())
+    text = question_text(task=json.dumps(["Why?"]), criterion="The response says why.", reply=GOOD)
+    with connected(settings) as ask, ThreadPoolExecutor(2) as pool:
+        list(pool.map(ask, [SYSTEM] * 2, [text] * 2))
+        assert ask.cost_usd == 1.0
 
 
 def test_an_endpoint_that_tells_no_tokens_has_no_known_cost_and_can_have_no_budget(truthful_judge, tmp_path):

@@ -15,7 +15,7 @@ from collections import Counter
 import pytest
 
 from evaluators.contract import DIFFICULTIES
-from evaluators.options.bank import TEMPLATES, sound
+from evaluators.options.bank import TEMPLATES
 from evaluators.options.chain import Holding
 from evaluators.options.problem import written
 from evaluators.options.scoring import judge
@@ -136,7 +136,7 @@ def test_constants_and_legs_at_fixed_places_earn_nothing_in_any_template():
 @pytest.mark.parametrize("family", ["iron_condor", "debit_spread"])
 def test_no_constant_is_the_probability_of_many_spreads(family):
     template = next(template for template in TEMPLATES if template.family == family)
-    drawn = [sound(template, random.Random(f"chance/{seed}")) for seed in range(40)]
+    drawn = [draw(template, random.Random(f"chance/{seed}"), "easy", 0).problem for seed in range(40)]
     truths = [problem.truth(problem.solution())["probability_of_profit"] for problem in drawn]
     constant = most_often_right([(truth - 0.005, truth + 0.005) for truth in truths])
     assert sum(abs(truth - constant) <= 0.005 for truth in truths) <= 5

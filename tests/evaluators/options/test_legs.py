@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from evaluators.answers import Refusal
-from evaluators.options.bank import TEMPLATES, sound
+from evaluators.options.bank import TEMPLATES
 from evaluators.options.chain import MAX_LEGS, Holding, Series
 from evaluators.options.legs import read_legs
+from evaluators.options.telling.drawn import draw
 
 CALL = Series(kind="call", strike=100.0, days=30, price=2.0, volatility=0.2)
 PUT = Series(kind="put", strike=100.0, days=30, price=2.0, volatility=0.2)
@@ -109,7 +110,7 @@ def neighbours(problem):
 def test_every_requirement_is_met_by_the_solution_and_failed_by_a_position_near_it(template):
     failed, known = set(), set()
     for seed in range(2):
-        problem = sound(template, random.Random(seed))
+        problem = draw(template, random.Random(seed), "easy", 0).problem
         for name, review in (("structure", problem.structure), ("limits", problem.limits)):
             checks = review(problem.solution())
             assert all(check.met for check in checks)
@@ -121,7 +122,7 @@ def test_every_requirement_is_met_by_the_solution_and_failed_by_a_position_near_
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.family)
 def test_every_figure_is_known_for_the_solution_and_only_figures_asked_for_are_marked(template):
-    problem = sound(template, random.Random(5))
+    problem = draw(template, random.Random(5), "easy", 0).problem
     asked = [figure for figures in problem.figures().values() for figure in figures]
     fixed, of_legs = problem.fixed(), problem.of_legs(problem.solution())
     assert len({figure.name for figure in asked}) == len(asked)

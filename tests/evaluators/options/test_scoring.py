@@ -12,12 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluators.options.bank import TEMPLATES, sound
+from evaluators.options.bank import TEMPLATES
 from evaluators.options.chain import Holding
 from evaluators.options.dataset import DATASET
 from evaluators.options.problem import RELATIVE_TOLERANCE
 from evaluators.options.scoring import _review, combine, judge
 from evaluators.options.tasks.collar import Collar
+from evaluators.options.tasks.iron_condor import IronCondor
 from evaluators.options.telling.drawn import draw
 from evaluators.options.valuation import cash_paid
 
@@ -156,7 +157,7 @@ def test_a_wrong_sign_scale_or_type_earns_nothing_for_the_figures(drawn, change)
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.family)
 def test_right_legs_count_once_two_figures_are_right_and_one_of_them_is_theirs(template):
-    problem = sound(template, random.Random(4))
+    problem = draw(template, random.Random(4), "easy", 0).problem
     perfect = json.loads(problem.perfect_reply())
     asked = [(dimension, figure) for dimension, figures in problem.figures().items() for figure in figures]
     of_legs = [row for row in asked if row[1].of_legs]
@@ -195,7 +196,7 @@ def test_legs_chosen_so_that_a_figure_is_about_zero_earn_no_strategy_beside_zero
     """A collar that costs nothing makes a cost of 0 right, which shows no work."""
     rng, found = random.Random(2), 0
     for _ in range(12):
-        problem = sound(Collar, rng)
+        problem = draw(Collar, rng, "easy", 0).problem
         for put, call in itertools.product(problem.series[:7], problem.series[7:]):
             position = (Holding(put, problem.lots), Holding(call, -problem.lots))
             if abs(cash_paid(position, problem.market)) <= 1.0:
@@ -368,7 +369,7 @@ def test_no_limit_gives_a_figure_away_by_a_constant_factor():
 
 
 def condor():
-    return sound(next(template for template in TEMPLATES if template.family == "iron_condor"), random.Random(4))
+    return draw(IronCondor, random.Random(4), "easy", 0).problem
 
 
 def test_a_text_is_no_reply():

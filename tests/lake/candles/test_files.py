@@ -110,15 +110,15 @@ def archive_rows(first: int, count: int, parts: int) -> str:
     return "\n".join(rows) + "\n"
 
 
-def test_the_archive_of_the_exchange_is_joined_over_months_days_and_units(tmp_path: Path) -> None:
-    header = ",".join(files.ARCHIVE_COLUMNS) + "\n"
-    monthly = tmp_path / "data/spot/monthly/klines/BTCUSDT/1h"
-    daily = tmp_path / "data/spot/daily/klines/BTCUSDT/1h"
-    archive(monthly, "BTCUSDT-1h-2024-01", archive_rows(0, 24, 1000))
-    archive(daily, "BTCUSDT-1h-2024-02-01", header + archive_rows(20, 10, 1_000_000))
-    read = files.read_archive(tmp_path, symbol="BTC/USDT", interval="1h")
-    np.testing.assert_allclose(read.time, START.timestamp() + 3600.0 * np.arange(30))
-    np.testing.assert_allclose(read.volume, 1.0 + np.arange(30))
+@pytest.mark.parametrize("header", ["", ",".join(files.ARCHIVE_COLUMNS) + "\n"], ids=["no names", "names"])
+@pytest.mark.parametrize("parts", [1000, 1_000_000], ids=["ms", "us"])
+def test_a_file_of_the_exchanges_archive_is_read_with_and_without_names_and_in_both_units(
+    header: str, parts: int, tmp_path: Path
+) -> None:
+    (read,) = files.read(archive(tmp_path, "BTCUSDT-1h-2024-01", header + archive_rows(20, 10, parts)))
+    assert (read.symbol, read.seconds) == ("BTCUSDT", 3600.0)
+    np.testing.assert_allclose(read.time, START.timestamp() + 3600.0 * np.arange(20, 30))
+    np.testing.assert_allclose(read.volume, 1.0 + np.arange(20, 30))
     assert examine(read).faults == ()
 
 
@@ -127,11 +127,6 @@ def test_an_archive_that_fails_its_checksum_is_refused(tmp_path: Path) -> None:
     path.with_name(path.name + ".CHECKSUM").write_text("0" * 64 + "  x\n")
     with pytest.raises(ValueError, match="its CHECKSUM file says 0000"):
         files.read(path)
-
-
-def test_an_archive_without_files_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"no ETHUSDT-1h-\*.zip under"):
-        files.read_archive(tmp_path, symbol="ETH/USDT", interval="1h")
 
 
 def broken(field: str, row: int, value: float) -> Candles:
