@@ -107,7 +107,9 @@ def request(text: str, episodes: list[str]) -> Asked | None:
 def knows_one_episode_alone(text: str) -> bool:
     """Return whether a reply to a message of several episodes is the published decision on one."""
     document = parse_json_object(text)
-    return not isinstance(document, Refusal) and isinstance(document.get("action"), str) and "decisions" not in document
+    if isinstance(document, Refusal) or not {"decisions", "exposures"}.isdisjoint(document):
+        return False
+    return isinstance(document.get("action"), str)
 
 
 def state(

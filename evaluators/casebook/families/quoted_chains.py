@@ -12,6 +12,7 @@ from collections.abc import Callable
 from datetime import date
 from functools import lru_cache, partial
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -129,21 +130,49 @@ def unlisted_strike(settings: LakeSettings, rng: random.Random, difficulty: Diff
     return _drawn(market, task, SURFACE, asked, row=row, strike=strike, kind=kind, contracts=contracts, offer=offer)
 
 
+class _Vertical(NamedTuple):
+    """A spread on one expiration, by the row of the market, and its prices a share."""
+
+    market: OptionMarket
+    row: int
+    kind: str
+    bought: float
+    sold: float
+    natural: float
+    mid: float
+
+
+def _any_vertical(settings: LakeSettings, rng: random.Random) -> _Vertical:
+    """Return a vertical that costs something, and less than it can pay.
+
+    Raises
+    ------
+    ValueError
+        There is none.
+    """
+    for _ in range(MOST_LOOKED_AT):
+        market, quotes = _any_market(settings, rng)
+        row, kind = rng.randrange(len(market.expirations)), rng.choice(("call", "put"))
+        listed = _two_sided(quotes, market.expirations[row], kind)
+        strikes = sorted(strike for strike, (bid, _) in listed.items() if bid >= LEAST_BID)
+        if len(strikes) < 2:
+            continue
+        low, high = sorted(rng.sample(strikes, 2))
+        bought, sold = (low, high) if kind == "call" else (high, low)
+        natural, mid = listed[bought][1] - listed[sold][0], _mid(listed[bought]) - _mid(listed[sold])
+        if 0.0 < mid < natural < high - low:
+            return _Vertical(market, row, kind, bought, sold, natural, mid)
+    raise ValueError(
+        f"quotes: {MOST_LOOKED_AT} expirations of the run's lake had no two strikes with a bid of {LEAST_BID} or more "
+        "between which a spread costs less than it can pay"
+    )
+
+
 def quoted_vertical(settings: LakeSettings, rng: random.Random, difficulty: Difficulty) -> Drawn:
     """Cost a vertical inside bid and ask; later the way there and back, its breakeven, and its odds by the surface."""
-    market, quotes = _any_market(settings, rng)
-    row, kind = rng.randrange(len(market.expirations)), rng.choice(("call", "put"))
-    listed = _two_sided(quotes, market.expirations[row], kind)
-    strikes = sorted(strike for strike, (bid, _) in listed.items() if bid >= LEAST_BID)
-    if len(strikes) < 2:
-        return quoted_vertical(settings, rng, difficulty)
-    low, high = sorted(rng.sample(strikes, 2))
-    bought, sold = (low, high) if kind == "call" else (high, low)
+    market, row, kind, bought, sold, natural, mid = _any_vertical(settings, rng)
     contracts, patience = rng.randint(3, 60), rng.randint(15, 85)
     shares = contracts * CONTRACT_SIZE
-    natural, mid = listed[bought][1] - listed[sold][0], _mid(listed[bought]) - _mid(listed[sold])
-    if not 0.0 < mid < natural < high - low:
-        return quoted_vertical(settings, rng, difficulty)
     paid = mid + patience / 100 * (natural - mid)
     task = f"buy {contracts} {kind} verticals for {market.expirations[row]}: {bought:g} bought, {sold:g} sold"
     rules = (

@@ -274,3 +274,9 @@ def test_quotes_too_few_for_a_surface_are_told_with_the_reason(tmp_path: Path) -
     (tmp_path / "options" / "ACME.csv").write_text(",".join(COLUMNS) + "\n" + rows)
     with pytest.raises(ValueError, match=r"quotes: no chain of the run's lake can be asked about; the last: .*ACME"):
         drawn_cases(LakeSettings(options="folder", path=str(tmp_path)), 1)
+
+
+def test_a_lake_without_a_spread_is_one_clear_error(made: LakeSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quoted_chains, "LEAST_BID", 1e9)
+    with pytest.raises(ValueError, match="quotes: 40 expirations of the run's lake had no two strikes with a bid"):
+        DATASET.over(made).draw(seed=1, count=1, options={"quotes": True, "task_types": ["quoted-vertical"]})

@@ -214,6 +214,12 @@ def test_an_agent_that_knows_the_published_message_alone_is_sent_it() -> None:
         body, other = session.reply(order), single.reply(order)
         assert body == other
     assert messages == 4 * 6 and session.score().value == single.score().value
+    exposures = {"e01": 1, "e02": 0, "e03": 0, "e04": 0}
+    for own in ({"exposures": exposures}, {"decisions": [{"episode": "e01", "action": "BUY", "size": 1}]}):
+        named = opened()
+        named.opening()
+        named.reply(json.dumps({"action": "rebalance"} | own))
+        assert named.chunk == 4 and named.exposures()[0] == pytest.approx(1.0, abs=0.1)
     late = opened()
     late.reply(hold_all(late))
     late.reply(order)
