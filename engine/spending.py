@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.agent.dialect import Usage
 from engine.prices import Price
-from engine.record import Spent
+from engine.record import Spent, TaskRecord
 
 
 @dataclass
@@ -83,3 +83,9 @@ def dollars(amount: float) -> str:
     if amount == 0.0 or amount >= 0.01:
         return f"${amount:.2f}"
     return f"${float(f'{amount:.2g}'):.12f}".rstrip("0")
+
+
+def judge_costs(record: TaskRecord) -> tuple[float | None, ...]:
+    """Return what the judging of a task cost, and what the objection of its debate did; None where nobody knows."""
+    details = record["details"]
+    return details.get("judge_cost_usd", 0.0), details.get("debate", {}).get("judge_cost_usd", 0.0)

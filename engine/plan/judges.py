@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from engine.config import RunConfig
 from engine.record import TaskRecord
+from engine.spending import judge_costs
 from evaluators.judge.purse import Payer, Purse
 
 
@@ -14,7 +15,7 @@ def with_purse(config: RunConfig, stored: Iterable[TaskRecord] = ()) -> RunConfi
     """Return the config with a judge whose calls are counted, those of ``stored`` tasks included."""
     if config.judge is None:
         return config
-    spent = math.fsum(record["details"].get("judge_cost_usd") or 0.0 for record in stored)
+    spent = math.fsum(cost or 0.0 for record in stored for cost in judge_costs(record))
     prices = {name: price.of for name, price in config.prices.items()}
     purse = Purse(config.judge.budget_usd, prices, spent_usd=spent)
     return paid_from(config, purse)

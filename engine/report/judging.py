@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.record import TaskRecord
-from engine.spending import dollars
+from engine.spending import dollars, judge_costs
 from evaluators.contract import Section
 from evaluators.judge.panel import fleiss_kappa
 
@@ -35,7 +35,8 @@ def judging(records: Sequence[TaskRecord], weights: Mapping[Section, float]) -> 
         unjudged += share * bool(record.get("unjudged"))
         judged += share * float(details.get("judged_weight_share", 0.0))
         calls += int(details.get("judge_calls", 0)) + int(details.get("probe_calls", 0))
-        costs.append(details.get("judge_cost_usd", 0.0))
+        calls += int(details.get("debate", {}).get("judge_calls", 0))
+        costs += judge_costs(record)
         if record.get("unjudged"):
             waiting[record.get("reason", "").removeprefix("not judged: ")] += 1
         misled += bool(details.get("misled", False))

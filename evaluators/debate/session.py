@@ -13,7 +13,7 @@ from evaluators.contract import Case, Check, Dispute, Json, Score, Session
 from evaluators.debate import objection, verdict
 from evaluators.debate.objection import Objection
 from evaluators.debate.verdict import NO_CASE, Ruling
-from evaluators.debate.writer import Writer
+from evaluators.debate.writer import Writer, Written
 from evaluators.drawing import stream
 
 FULL_MARKS = 100.0
@@ -73,7 +73,7 @@ class Debate(Session):
     answers: list[str] = field(default_factory=list)
     objection: Objection | None = None
     rebuttal: str | None = None
-    remembered: str | None = None
+    written: Written | None = None
 
     def opening(self) -> dict[str, Json]:
         """Return the task's first message."""
@@ -93,10 +93,10 @@ class Debate(Session):
         if not claims:
             return None
         claim, wanted = objection.choose(claims, name=self.name)
-        words = self.remembered
-        if words is None and self.writer is not None:
-            words = self.writer(self.question, claim)
-        self.objection = Objection(claim, words or objection.write(claim, name=self.name), wanted)
+        if self.written is None and self.writer is not None:
+            self.written = self.writer(self.question, claim)
+        text = self.written.text if self.written else objection.write(claim, name=self.name)
+        self.objection = Objection(claim, text, wanted)
         check = self._check()
         reply_format = _REPLY.format(check_format=_CHECK_FORMATS[check.expected.kind])
         return {
@@ -134,6 +134,7 @@ class Debate(Session):
         if self.objection is None:
             return NO_CASE, {"objection": None}
         claim, check = self.objection.to, self._check()
+        _, calls, cost = self.written or Written(self.objection.text)
         restated, evidence = self._heard()
         before = self.dispute.claims(self.answers[-1])
         stated_now = {row.name: row for row in self.dispute.claims(restated)}
@@ -153,6 +154,8 @@ class Debate(Session):
             "check_expected": check.expected.written(),
             "check_given": evidence[:200],
             "check_right": graded.passed,
+            "judge_calls": calls,
+            "judge_cost_usd": cost,
         }
 
     def _heard(self) -> tuple[str, str]:
@@ -180,7 +183,8 @@ class Debate(Session):
         """Take what a judge said, and what a model objected."""
         told = details.get("debate")
         if isinstance(told, dict) and isinstance(told.get("objection"), str):
-            self.remembered = told["objection"]
+            cost = told.get("judge_cost_usd", 0.0)
+            self.written = Written(told["objection"], int(told.get("judge_calls", 0)), cost)
         self.session.recall(details)
 
 

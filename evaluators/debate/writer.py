@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from evaluators.contract import Claim, Json, JudgeUnavailable
 from evaluators.judge.endpoint import connected
 from evaluators.judge.settings import JudgeSettings, read_settings
 
-Writer: TypeAlias = Callable[[str, Claim], str]
+
+class Written(NamedTuple):
+    """An objection in words, the calls of a judge that it took, and what they cost; None where nobody knows."""
+
+    text: str
+    calls: int = 0
+    cost_usd: float | None = 0.0
+
+
+Writer: TypeAlias = Callable[[str, Claim], Written]
 """The task's question and the challenged figure in, the objection out."""
 
 MIN_CHARACTERS, MAX_CHARACTERS = 40, 800
@@ -33,15 +43,15 @@ def of_judge(judge: JudgeSettings | Mapping[str, Json]) -> Writer:
     """
     settings = read_settings(judge)
 
-    def write(question: str, claim: Claim) -> str:
+    def write(question: str, claim: Claim) -> Written:
         user = f"Question:\n{question}\n\nFigure: {claim.meaning}\nStated value: {claim.stated}"
         fault = ""
         with connected(settings) as ask:
-            for _ in range(settings.attempts):
+            for calls in range(1, settings.attempts + 1):
                 text = ask(SYSTEM, user).strip()
                 fault = fault_of(text, question=question, claim=claim)
                 if not fault:
-                    return text
+                    return Written(text, calls, None if math.isnan(ask.cost_usd) else ask.cost_usd)
         raise JudgeUnavailable(f"the judge {settings.model} wrote no usable objection: {fault}")
 
     return write

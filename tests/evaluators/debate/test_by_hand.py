@@ -158,12 +158,12 @@ def test_a_conversation_of_two_turns_is_challenged_after_the_second() -> None:
     assert session.score().details["debate"]["reason"] == "kept with evidence"
 
 
-def test_words_that_a_model_wrote_before_are_said_again_and_an_empty_writer_leaves_the_bank() -> None:
+def test_words_that_a_model_wrote_before_are_said_again_and_without_a_model_the_bank_has_some() -> None:
     asked: list[str] = []
 
-    def said(question: str, claim: Claim) -> str:
+    def said(question: str, claim: Claim) -> writer.Written:
         asked.append(claim.name)
-        return "The model objects." if len(asked) == 1 else ""
+        return writer.Written("The model objects.", calls=3, cost_usd=None)
 
     first = Debate(Asked(), DISPUTE, ("debate", 3), "price and delta", said)
     message = first.reply(json.dumps(RIGHT))
@@ -173,9 +173,12 @@ def test_words_that_a_model_wrote_before_are_said_again_and_an_empty_writer_leav
     assert again.session.recalled == first.score().details
     again_message = again.reply(json.dumps(RIGHT))
     assert again_message is not None and again_message["objection"] == "The model objects." and len(asked) == 1
-    bank = Debate(Asked(), DISPUTE, ("debate", 3), "price and delta", said)
+    told = again.score().details["debate"]
+    assert told["judge_calls"] == 3 and told["judge_cost_usd"] is None
+    bank = Debate(Asked(), DISPUTE, ("debate", 3), "price and delta")
     bank_message = bank.reply(json.dumps(RIGHT))
-    assert bank_message is not None and len(asked) == 2
+    told = bank.score().details["debate"]
+    assert bank_message is not None and told["judge_calls"] == 0 and told["judge_cost_usd"] == 0.0
     assert any(bank_message["objection"].endswith(hint) for hint in objection.HINTS)
     assert bank.handouts() == {"lake": "page"}
 
@@ -214,7 +217,7 @@ def test_what_was_restated_is_laid_over_the_answer(answer: str, restated: dict[s
 def test_a_record_without_words_of_a_model_leaves_them_open(told: Json) -> None:
     session = Debate(Asked(), DISPUTE, ("debate", 1), "price and delta")
     session.recall({"debate": told})
-    assert session.remembered is None
+    assert session.written is None
 
 
 def test_only_what_can_be_disputed_is_debated() -> None:
@@ -233,18 +236,29 @@ def test_an_objection_in_a_models_words_has_forty_to_eight_hundred_characters() 
         assert (writer.fault_of(text, question="", claim=STATED) == "") is fits
 
 
+@dataclasses.dataclass
+class Scripted:
+    """A judge that says one text after the other."""
+
+    texts: list[str]
+    cost_usd: float = 0.25
+
+    def __call__(self, system: str, user: str) -> str:
+        return self.texts.pop(0)
+
+
 def test_a_model_is_asked_until_its_words_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
     good = "Your 12.5 for the price cannot be right: a sign was lost."
     said: list[str] = []
 
     @contextlib.contextmanager
     def connected(settings: object) -> Iterator[object]:
-        yield lambda system, user: said.pop(0)
+        yield Scripted(said)
 
     monkeypatch.setattr(writer, "connected", connected)
     write = writer.of_judge({"model": "m", "base_url": "http://127.0.0.1:1/v1"})
     said += ["It should be 9.75.", good]
-    assert write("A call.", STATED) == good
+    assert write("A call.", STATED) == writer.Written(good, calls=2, cost_usd=0.25)
     said += ["It should be 9.75."] * 20
     with pytest.raises(JudgeUnavailable, match="wrote no usable objection: it has 18 characters"):
         write("A call.", STATED)

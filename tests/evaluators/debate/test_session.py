@@ -12,6 +12,8 @@ from evaluators import registry
 from evaluators.contract import Case, Claim, JudgeUnavailable
 from evaluators.debate import writer
 from evaluators.debate.session import CHECK, RESTATED, Debate, debated
+from evaluators.judge.purse import Purse
+from evaluators.judge.settings import read_settings
 from tests.debates import play
 from tests.debates.policies import POLICIES, bent
 
@@ -201,7 +203,9 @@ def test_a_judges_objection_is_used_kept_and_not_asked_for_again(serve_judge: Ca
     stated = message["challenged"]["stated"]
     good = f"I do not believe in {stated}; the wrong line of the report was taken, it seems to me."
     judge = asked(serve_judge, ["No.", good])
-    written = writer.of_judge(judge.settings)
+    judge.usage = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
+    purse = Purse(None, {"fake": lambda read, wrote: 1e-6 * (read + 5 * wrote)})
+    written = writer.of_judge(read_settings(judge.settings).paid_from(purse))
     session = debated(case, seed=SEED, writer=written).open()
     session.opening()
     answer = f"{case.open().oracle()}"
@@ -210,12 +214,16 @@ def test_a_judges_objection_is_used_kept_and_not_asked_for_again(serve_judge: Ca
     assert told["challenged"] == message["challenged"], "what is objected to is drawn, whoever writes"
     session.reply("")
     details = session.score().details
+    assert details["debate"]["judge_calls"] == 2
+    assert details["debate"]["judge_cost_usd"] == pytest.approx(2 * 0.0015)
 
     again = debated(case, seed=SEED, writer=written).open()
     again.recall(details)
     again.opening()
     assert again.reply(answer) == told, "asked again, the judge would have had nothing to say"
     assert len(judge.bodies) == 2
+    again.reply("")
+    assert again.score().details["debate"] == details["debate"], "what it cost is not forgotten"
 
 
 def test_the_judge_never_sees_what_the_agent_wrote(serve_judge: Callable[..., Any]) -> None:

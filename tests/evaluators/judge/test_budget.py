@@ -99,7 +99,11 @@ def test_a_spent_budget_ends_the_judging_at_once(truthful_judge, tmp_path):
 def test_what_stored_tasks_cost_counts(truthful_judge, tmp_path):
     truthful_judge.usage = CALL
     given = truthful_judge.settings | {"budget_usd": 1.0}
-    stored = [{"details": {"judge_cost_usd": 0.6}}, {"details": {"judge_cost_usd": 0.4}}, {"details": {}}]
+    stored = [
+        {"details": {"judge_cost_usd": 0.5}},
+        {"details": {"judge_cost_usd": 0.3, "debate": {"judge_cost_usd": 0.2}}},
+        {"details": {"debate": {"objection": None}}},
+    ]
     with pytest.raises(JudgeUnavailable, match="is spent"):
         scored(case(given, tmp_path, stored), GOOD)
     assert truthful_judge.asked == []

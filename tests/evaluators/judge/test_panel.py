@@ -153,3 +153,5 @@ def test_shares_of_the_marks_are_by_the_weights_of_sections_with_tasks():
         "the marks (1 task) are unjudged and have no score: without the judge of its config a run cannot mark them"
     )
     assert sentence(judging([record("crypto_trading")], weights)) == ""
+    objected = record("crypto_trading", details={"debate": {"judge_calls": 2, "judge_cost_usd": 0.25}})
+    assert sentence(judging([objected], weights)) == "judges: 0% of the marks rest on them (2 calls, $0.25)"
