@@ -57,8 +57,8 @@ class Resolved:
         entry = self.entry
         limit = DEFAULT_LIMIT if entry.limit is None and entry.limit_per_task is None else entry.limit
         per_task = entry.limit_per_task
-        kinds = len(entry.options().get("task_types", ()))
-        wanted = limit if limit is not None else per_task * max(1, kinds) if per_task else 0
+        kinds = entry.options().get("task_types") or {family.category for family in self.dataset.families()}
+        wanted = limit if limit is not None else per_task * max(1, len(kinds)) if per_task else 0
         count = wanted * (4 if per_task else 1)
         with self._named_errors():
             if entry.categories is not None:

@@ -73,7 +73,10 @@ def parse(options: Options) -> Settings:
     """Return the settings with every default; a transform that cannot be made raises ``ValueError`` with its name."""
     mode = options.mode or "interactive"
     settings = Settings(
-        transforms=tuple(choice(item, options.severity) for item in options.transforms or DEFAULT_TRANSFORMS),
+        transforms=tuple(
+            choice(item, options.severity, candles=options.path is not None)
+            for item in options.transforms or DEFAULT_TRANSFORMS
+        ),
         windows=options.windows or _usual_windows(mode, options.path),
         bars=options.bars or (500 if mode == "strategy" else 12),
         decision_every=options.decision_every,
@@ -92,12 +95,27 @@ def _usual_windows(mode: Mode, path: str | None) -> int:
     return 48 if path is None else 24
 
 
-def choice(item: str | Mapping[str, Json], severity: float | None) -> TransformChoice:
+def choice(item: str | Mapping[str, Json], severity: float | None, *, candles: bool) -> TransformChoice:
     """Return one market condition, checked against the transform; ``severity`` is for those that state none."""
     entry: Mapping[str, Json] = {"name": item} if isinstance(item, str) else item
     name, own = entry["name"], entry.get("severity", 1.0 if severity is None else severity)
     if isinstance(own, bool) or not isinstance(own, int | float):
         raise ValueError(f"severity of transform {name!r} must be a number, got {own!r}")
     params = {key: value for key, value in entry.items() if key not in ("name", "severity")}
-    transforms.check(name, severity=float(own), **params)
+    for part in transforms.check(name, severity=float(own), **params):
+        _require_no_foresight(part, candles=candles)
     return TransformChoice(name, float(own), params)
+
+
+def _require_no_foresight(transform: transforms.Transform, *, candles: bool) -> None:
+    """Refuse a transform whose bars hang on later ones, where what happens is what counts.
+
+    Whoever follows such bars would be paid for what nobody can know. On simulated markets the conditional mean counts,
+    which knows nothing of later bars, as long as these are traded as they were drawn.
+    """
+    if transform.looks_ahead != 0 and (candles or transform.channel == "both"):
+        where = "on candles" if candles else "where it is traded"
+        raise ValueError(
+            f"transforms: {transform.name!r} lets a bar hang on later ones: {where}, following it would pay for what "
+            "nobody can know; take another (a sweep takes them all)"
+        )

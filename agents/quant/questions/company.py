@@ -125,12 +125,15 @@ class Filings:
     def __init__(self, ticker: str, toolbox: Toolbox) -> None:
         self._ticker = ticker
         self._toolbox = toolbox
-        self._rows: dict[tuple[str, int, str, str], dict[str, Any]] = {}
+        self._told: dict[tuple[str, int, str, str], float] = {}
 
-    async def row(self, item: str, year: int, period: str, version: str = "latest") -> dict[str, Any]:
-        """Return value, accession number and filing date of a figure."""
+    async def figure(self, item: str, year: int, period: str = "FY", version: str = "latest") -> float:
+        """Return a figure; a fourth quarter is the year less its first three quarters."""
+        if period == "Q4":
+            parts = [await self.figure(item, year, quarter, version) for quarter in ("Q1", "Q2", "Q3")]
+            return await self.figure(item, year, "FY", version) - sum(parts)
         key = (item, year, period, version)
-        if key not in self._rows:
+        if key not in self._told:
             columns = await self._toolbox.call(
                 "edgar",
                 "get_company_facts",
@@ -140,15 +143,8 @@ class Filings:
                 fiscal_period=period,
                 version=version,
             )
-            self._rows[key] = {name: columns[name][-1] for name in ("value", "accession", "filed")}
-        return self._rows[key]
-
-    async def figure(self, item: str, year: int, period: str = "FY", version: str = "latest") -> float:
-        """Return a figure; a fourth quarter is the year less its first three quarters."""
-        if period == "Q4":
-            parts = [await self.figure(item, year, quarter, version) for quarter in ("Q1", "Q2", "Q3")]
-            return await self.figure(item, year, "FY", version) - sum(parts)
-        return float((await self.row(item, year, period, version))["value"])
+            self._told[key] = float(columns["value"][-1])
+        return self._told[key]
 
     async def quotient(self, item: str, base: str, year: int, period: str) -> float:
         """Return one figure over another, divided in the sandbox where there is one."""
@@ -156,7 +152,7 @@ class Filings:
         return (await evaluate_all({"quotient": "figure / base"}, values, self._toolbox))["quotient"]
 
 
-Operation: TypeAlias = Callable[[Inquiry, Filings], Awaitable[float | str | None]]
+Operation: TypeAlias = Callable[[Inquiry, Filings], Awaitable[float | None]]
 
 
 def _version(inquiry: Inquiry) -> str:
@@ -165,21 +161,6 @@ def _version(inquiry: Inquiry) -> str:
 
 
 _YEAR_BEFORE = r"year before|year earlier"
-
-
-async def _filing(inquiry: Inquiry, filings: Filings) -> str | None:
-    """Return the accession number or the date of the filing that first carried a figure."""
-    column = (
-        "accession"
-        if "accession number" in inquiry.text
-        else "filed"
-        if re.search(r"which date|date of the filing|the (?:day|date) on which", inquiry.text)
-        else None
-    )
-    if column is None or not inquiry.items:
-        return None
-    row = await filings.row(inquiry.items[0], inquiry.years[-1], inquiry.period, "original")
-    return str(row[column])
 
 
 async def _surprise(inquiry: Inquiry, filings: Filings) -> float | None:
@@ -288,7 +269,6 @@ async def _figure(inquiry: Inquiry, filings: Filings) -> float | None:
 
 
 OPERATIONS: tuple[Operation, ...] = (
-    _filing,
     _surprise,
     _growth,
     _margin,
@@ -317,10 +297,8 @@ async def answer(body: dict[str, Any], toolbox: Toolbox) -> str | None:
     return None
 
 
-def written(value: float | str, answer_format: str) -> str:
+def written(value: float, answer_format: str) -> str:
     """Return an answer in the form that the format asks for: percentage, or plain number with all its digits."""
-    if isinstance(value, str):
-        return value
     if "<percentage>" in answer_format:
         return f"{value * 100:.4f}%"
     return f"{value:.2f}" if abs(value) >= 1e5 else f"{value:.6g}"

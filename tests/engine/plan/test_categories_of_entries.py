@@ -35,6 +35,11 @@ def test_only_tasks_of_the_categories_are_drawn(entry: dict[str, Any], expected:
     assert drawn(**entry) == drawn(**entry)
 
 
+def test_a_limit_of_each_category_fills_all_that_the_dataset_has() -> None:
+    counts = Counter(task.category for task in drawn(type="bizfinbench", languages=["en"], limit_per_task=3))
+    assert len(counts) == 4 and set(counts.values()) == {3}
+
+
 def test_a_longer_draw_of_a_category_starts_with_a_shorter_one() -> None:
     entry = {"type": "options", "categories": ["Options Pricing"]}
     assert drawn(**entry, limit=6)[:2] == drawn(**entry, limit=2)

@@ -21,9 +21,10 @@ from backtest import simulators
 from backtest.account import TARGET, Action, open_account
 from backtest.market import Market
 from backtest.rules import DEFAULT_RULES
+from evaluators.crypto.dataset import DATASET
 from evaluators.crypto.hindsight import available, usual_move
 from evaluators.crypto.play import Played, joined, play
-from evaluators.crypto.policies import by_funding
+from evaluators.crypto.policies import by_funding, moved
 from evaluators.crypto.policies import play as play_policy
 from evaluators.crypto.session import InteractiveSession
 from evaluators.crypto.settings import TransformChoice
@@ -245,6 +246,26 @@ def test_the_sign_of_the_funding_rate_names_no_mirror_and_earns_nothing(sign: fl
         score = play_policy(session, by_funding(sign))
         assert score.details["cost_points"] > 0.3  # It does trade.
         assert abs(score.details["timing_points"]) < 0.4 and abs(score.value) < 0.4
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("name", "pays"), [("adversarial", False), ("worst_case", True), ("worst_path", True)])
+def test_the_last_bar_of_the_worst_market_would_pay_where_what_happens_counts(name: str, pays: bool) -> None:
+    """That is why no task on candles has it (``settings.py``); one that looks back alone tells nothing."""
+    key = jax.random.key(400)
+    found = fair_windows(key, windows=48, bars=BARS)
+    made = episodes(found, TransformChoice(name), key=key, seed=[1])
+    session = InteractiveSession(made, families=found.family, decision_every=1, batch=None, info={})
+    score = play_policy(session, moved(1, sign=1.0))
+    assert score.value == 100.0 if pays else abs(score.value) < 20.0
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_last_bar_of_the_worst_feed_pays_nothing_where_what_was_knowable_counts(sign: float) -> None:
+    cases = DATASET.draw(seed=8, count=3, options={"transforms": ["worst_case"]})
+    values = [play_policy(case.open(), moved(1, sign=sign)).value for case in cases]
+    assert abs(np.mean(values)) < 10.0
 
 
 def test_a_window_and_its_mirror_show_the_same_funding_and_so_it_is_on_candles_of_a_bull_market() -> None:

@@ -13,6 +13,9 @@ from engine.errors import ConfigError
 from engine.plan.build import checked_cases
 from evaluators.contract import Case, Score
 from evaluators.crypto.dataset import DATASET
+from evaluators.crypto.options import Options
+from evaluators.crypto.settings import parse
+from transforms.registry import TRANSFORMS, get
 
 Policy = Callable[[dict[str, Any], int], dict[str, Any]]
 
@@ -150,3 +153,29 @@ def test_a_market_that_is_not_finite_is_refused_before_anything_is_sent(
     )
     with pytest.raises(ConfigError, match=r"task 1 of 1 \(crypto-[0-9a-f]{12}\): " + line):
         checked_cases(config)
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "where"),
+    [
+        ("worst_path", None, "where it is traded"),
+        ("bootstrap_blocks", None, "where it is traded"),
+        ("noisy+worst_path", None, "where it is traded"),
+        ("worst_case", "candles", "on candles"),
+        ({"name": "worst_path", "severity": 0.3}, "candles", "on candles"),
+    ],
+)
+def test_a_market_that_tells_of_later_bars_is_refused_where_what_happens_counts(
+    name: Any, path: str | None, where: str
+) -> None:
+    """Whoever takes the side of the last bar has 100 there; see ``test_the_last_bar_of_the_worst_market_...``."""
+    with pytest.raises(ValueError, match=f"transforms: .* lets a bar hang on later ones: {where}, following it would"):
+        parse(Options(transforms=(name,), path=path))
+
+
+def test_all_other_market_conditions_are_taken() -> None:
+    ahead = [name for name in TRANSFORMS if get(name).looks_ahead != 0]
+    assert ahead == ["bootstrap_blocks", "worst_case", "worst_path"]
+    rest = tuple(name for name in TRANSFORMS if name not in ahead)
+    assert len(parse(Options(transforms=(*rest, "worst_case"))).transforms) == 16
+    assert len(parse(Options(transforms=rest, path="candles")).transforms) == 15
