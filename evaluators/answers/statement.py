@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evaluators.answers.clause import last_sentence, stating_clause
 from evaluators.answers.surroundings import surroundings
 from evaluators.answers.typed_json import JsonObject, Refusal, embedded_spans, parse_json_object, well_formed
 from evaluators.answers.typography import characters, plain
@@ -160,10 +161,15 @@ def _within(text: str, start: int, inside: Statement | Refusal, end: int) -> Sta
     if isinstance(around, Refusal):
         return around
     words = without_harmless(f"{around.clause}... {around.behind}")
-    if _NEGATION.search(words) or _HEDGE.search(words) or _OTHERWISE.search(words, 0, len(around.clause)):
+    if _denied(around.clause, around.behind) or _HEDGE.search(words) or _OTHERWISE.search(words, 0, len(around.clause)):
         return Refusal(f"the marked answer is negated or hedged: {words.strip()[-60:]!r}")
     line = plain(f"{around.before}{inside.text}{around.behind}").strip()
     return replace(inside, line="" if line == inside.text else line)
+
+
+def _denied(before: str, behind: str = "") -> re.Match[str] | None:
+    """Return the negation of a number in its own clause, which ends with ``before`` and goes on ``behind``."""
+    return _NEGATION.search(without_harmless(f"{stating_clause(before)}... {behind}"))
 
 
 def _never_closed(text: str) -> Refusal | None:
@@ -223,7 +229,9 @@ def _labelled(text: str) -> list[Statement | Refusal]:
         read = match.end()
         if match["mark"] in ("is", "was") and not re.search(r"[0-9]", line) and _ANNOUNCEMENT.search(line[:200]):
             continue
-        if _NEGATION.search(before) or _HEDGE.search(before) or _OTHERWISE.search(before):
+        before = last_sentence(before)
+        words = match.group().replace(match["note"] or "", "")
+        if _denied(before + words) or _HEDGE.search(before) or _OTHERWISE.search(before):
             return [*found, Refusal(f"the final answer is negated or hedged: {before.strip()[-60:]!r}")]
         if any(place > end for place in taken_back):
             return [*found, Refusal("the final answer is taken back in the text after it")]
@@ -350,10 +358,11 @@ def checked_statements(statements: tuple[Statement, ...]) -> tuple[Statement, ..
             return Refusal("the final answer is empty")
         if len(statement.text) > MAX_STATEMENT_CHARS:
             return Refusal(f"the stated answer has {len(statement.text)} characters, more than {MAX_STATEMENT_CHARS}")
-        if not re.search(r"[0-9]", statement.text):
-            continue  # There is no value here to negate: what the caller looks for is missing.
         text = without_harmless(statement.text)
-        if match := _NEGATION.search(text):
+        number = re.search(r"[0-9]", text)
+        if not number:
+            continue  # There is no value here to negate: what the caller looks for is missing.
+        if match := _NEGATION.search(stating_clause(text[: number.start()]) + text[number.start() :]):
             return Refusal(f"the stated answer is negated ({match.group()!r}): {statement.text[:80]!r}")
         if match := _HEDGE.search(text):
             return Refusal(f"the stated answer is hedged ({match.group()!r}): {statement.text[:80]!r}")

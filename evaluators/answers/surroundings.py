@@ -5,18 +5,13 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from evaluators.answers.clause import last_sentence
 from evaluators.answers.typed_json import Refusal
 from evaluators.answers.typography import characters
 
 MAX_CHARS = 1_000
 """Characters of the line before and after a mark that are looked at."""
 
-_NEW_SENTENCE = re.compile(
-    r"(?<!\bapprox)(?<!\bca)(?<!\bi\.e)(?<!\be\.g)(?<!\bno)(?<!\bvs)[.!?。！？][\"')\]]*\s|;\s|</[^<>]{1,40}>"
-    r"|,\s+(?:and\s+)?(?:so|thus|therefore|hence|then)\b|(?<!\ball)(?<!thing)\s(?:but|or,?\s+equivalently,?)\s"
-    r"|\b(?:since|because|as|although|though|while|given|assuming|with|without)\b[^,\n]{1,300},\s",
-    re.IGNORECASE,
-)
 _ANOTHER_MARK = re.compile(r"\\(?:boxed|fbox)\s*\{|</?(?:final[ _-]?answer|answer)>|\{\s*\"", re.IGNORECASE)
 _LEAD = re.compile(r"\A(?:\s*>)*\s*(?:[-*+•]\s+)?")
 _TO_THE_LAST_NUMBER = re.compile(r"\A.*[0-9][^\s=≈:→(]*", re.DOTALL)
@@ -78,7 +73,7 @@ def surroundings(text: str, start: int, end: int) -> Surroundings | Refusal:
     behind = _ANOTHER_MARK.split(behind.replace("**", "").replace("__", ""))[0]
     before, behind = _without_math_signs(before, behind)
     before = _SEPARATOR.sub(": ", before)
-    clause = before[max((match.end() for match in _NEW_SENTENCE.finditer(before)), default=0) :]
+    clause = last_sentence(before)
     if _PART_OF_A_TERM.search(clause) or _TERM_GOES_ON.match(behind):
         shown = f"{clause[-30:]}...{behind[:30]}".strip()
         return Refusal(f"the marked answer is part of a longer term: {shown!r}")
