@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from evaluators.answers.clause import last_sentence
+from evaluators.answers.direction import is_fall
 from evaluators.answers.typed_json import Refusal
 from evaluators.answers.typography import characters
 
@@ -15,6 +16,7 @@ MAX_CHARS = 1_000
 _ANOTHER_MARK = re.compile(r"\\(?:boxed|fbox)\s*\{|</?(?:final[ _-]?answer|answer)>|\{\s*\"", re.IGNORECASE)
 _LEAD = re.compile(r"\A(?:\s*>)*\s*(?:[-*+•]\s+)?")
 _TO_THE_LAST_NUMBER = re.compile(r"\A.*[0-9][^\s=≈:→(]*", re.DOTALL)
+_NUMBER = re.compile(r"[0-9](?:[^\s=≈:→(]*[^\s=≈:→(.,;)])?(?:\s?%)?")
 _SEPARATOR = re.compile(r"(?:\s\u2014|(?<=answer)\s-|(?<=result)\s-)\s+\Z", re.IGNORECASE)
 _OPERATOR = r"(?:[-+*/^×÷]|\\(?:times|cdot|div)(?![a-z]))"
 _PART_OF_A_TERM = re.compile(rf"[0-9%)}}]\s*{_OPERATOR}\s*(?:\\?\$)?\Z|[0-9]\Z")
@@ -35,7 +37,7 @@ class Surroundings(NamedTuple):
     clause
         The words before it, back to where its sentence or an earlier mark of the line ends.
     before
-        The end of the clause without the numbers in it.
+        The end of the clause without the numbers in it; all of it where it makes the mark a fall.
     behind
         What follows up to the next number or punctuation mark.
     """
@@ -78,4 +80,14 @@ def surroundings(text: str, start: int, end: int) -> Surroundings | Refusal:
         shown = f"{clause[-30:]}...{behind[:30]}".strip()
         return Refusal(f"the marked answer is part of a longer term: {shown!r}")
     following = _BEHIND.match(behind)
-    return Surroundings(clause, _TO_THE_LAST_NUMBER.sub("", clause), following.group() if following else "")
+    return Surroundings(clause, _without_numbers(clause), following.group() if following else "")
+
+
+def _without_numbers(clause: str) -> str:
+    """Return what stands behind the last number, or the clause without them: ``The loss on the 4 shares is``."""
+    near, whole = _TO_THE_LAST_NUMBER.sub("", clause), _NUMBER.sub(" ", clause)
+    return whole if _ends_as_a_fall(whole) and not _ends_as_a_fall(near) else near
+
+
+def _ends_as_a_fall(words: str) -> bool:
+    return is_fall(words, len(words), len(words))
