@@ -52,7 +52,7 @@ _ABOUT = (
     r"|therefore|thus|then|hence|simply)\b)*\s*"
 )
 _BEFORE = re.compile(
-    rf"\b{_VERB}\s+(?:(?!{_OTHER_VERB})[\w'&/$.,%-]+\s+){{0,15}}?by\b{_ABOUT}$|(?:{_VERB}|\b{_FALLING}){_ABOUT}$"
+    rf"\b{_VERB}\s+(?:(?!{_OTHER_VERB})[\w'&/$.,%-]+\s+){{0,15}}?by\b{_ABOUT}$|(?:{_VERB}|\b{_FALLING})(?:\s*:|\s*,\s*(?:i\.e\.|that\s+is|namely),?)?{_ABOUT}$"
     rf"|(?<![-&/])(?<!stop )\b(?:{_NOUN}|negative(?:(?:\s+[a-z-]+){{0,2}}?\s+(?:earnings|[a-z-]*[a-rt-z]))?)"
     r"(?:\s+(?:for|in|during|from|over|against|on|per|before|after|due|attributable|to)\b"
     rf"(?:(?!\b{_OUTCOME}\b)(?:[^.:;,()]|[.,](?=[0-9]))){{0,80}}?)?"

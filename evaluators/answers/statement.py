@@ -28,6 +28,9 @@ MAX_LINE_CHARS = MAX_CHARS // MAX_MARKS
 
 ANSWER_KEYS = ("final_answer", "answer")
 UNIT_KEYS = ("scale", "unit", "units", "currency")
+"""Keys beside an answer that say what it is counted in; also as ``answer_unit`` and ``Unit``."""
+
+NO_UNIT = (None, "none", "None", "no unit")
 
 _LABEL = re.compile(
     r"(?:(?:my|the|our)\s+)?final\s+answer\s{0,9}(?P<note>\([^()\n]{0,80}\))?\s{0,9}(?P<mark>is|was|:|=|→|->|[-—](?=\s))\s*:?"
@@ -116,10 +119,14 @@ def _answer_of(document: JsonObject) -> Statement | Refusal | None:
         return None
     if len(keys) > 1 and document[keys[0]] != document[keys[1]]:
         return Refusal("two different answers: 'answer' and 'final_answer' disagree")
-    units = [document[key] for key in UNIT_KEYS if document.get(key) is not None]
+    units = [value for key, value in document.items() if _names_a_unit(key) and value not in NO_UNIT]
     if not all(isinstance(unit, str) for unit in units):
         return Refusal(f'{" and ".join(UNIT_KEYS)} beside the JSON answer must be words, such as "million USD"')
     return _json_statement(document[keys[0]], " ".join(units))
+
+
+def _names_a_unit(key: str) -> bool:
+    return key.lower().removeprefix("final_").removeprefix("answer_") in UNIT_KEYS
 
 
 def _json_statement(value: Any, unit: str) -> Statement | Refusal:

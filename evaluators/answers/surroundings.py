@@ -19,7 +19,9 @@ _TO_THE_LAST_NUMBER = re.compile(r"\A.*[0-9][^\s=≈:→(]*", re.DOTALL)
 _NUMBER = re.compile(r"[0-9](?:[^\s=≈:→(]*[^\s=≈:→(.,;)])?(?:\s?%)?")
 _SEPARATOR = re.compile(r"(?:\s\u2014|(?<=answer)\s-|(?<=result)\s-)\s+\Z", re.IGNORECASE)
 _OPERATOR = r"(?:[-+*/^×÷]|\\(?:times|cdot|div)(?![a-z]))"
-_PART_OF_A_TERM = re.compile(rf"[0-9%)}}]\s*{_OPERATOR}\s*(?:\\?\$)?\Z|[0-9]\Z")
+_PART_OF_A_TERM = re.compile(
+    rf"[0-9%)}}]\s*{_OPERATOR}\s*(?:\\?\$)?\Z|[0-9]\Z|\bbetween\s+\S{{0,20}}[0-9]\S{{0,20}}\s+and\s+\Z"
+)
 _TERM_GOES_ON = re.compile(rf"\s*(?:{_OPERATOR}|\bto\b)\s*(?:\\?\$)?\(?[0-9]|\.?[0-9]|\^")
 _DOLLAR = re.compile(r"(?<!\\)\$")
 _BEHIND = re.compile(
