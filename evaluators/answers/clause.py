@@ -19,11 +19,8 @@ _STATING = re.compile(
     r"(?:(?:about|approximately|roughly|exactly|therefore|thus|then)\s+)*[-+($€£\\]*",
     re.IGNORECASE,
 )
-STATING_CHARS = 200
-"""Characters before a number in which a clause with a verb of its own begins."""
-
 WINDOW = 1_000
-"""Characters before a number in which its sentence is looked for."""
+"""Characters before a number in which its sentence and its clause are looked for."""
 
 _OVER_CLAUSES = re.compile(
     r"\b(?:that|whether|if|think|thought|believe|say|claim|mean|suppose|sure|certain|true|right|case)\b", re.IGNORECASE
@@ -43,7 +40,7 @@ def stating_clause(text: str) -> str:
 
     ``We have no debt and the return is`` gives ``the return is``; everything else is returned as it is.
     """
-    for joint in _JOINT.finditer(text, max(0, len(text) - STATING_CHARS)):
+    for joint in reversed(list(_JOINT.finditer(text, max(0, len(text) - WINDOW)))):
         if _STATING.fullmatch(text, joint.end()):
             return text if _OVER_CLAUSES.search(text, 0, joint.start()) else text[joint.end() :]
     return text
