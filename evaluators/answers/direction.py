@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 
 _NOUN = (
-    r"(?:decrease|decline|drop|fall|loss|losses|reduction|contraction|shortfall|deficit|miss|slump|dip|slide|plunge"
+    r"(?:decrease|decline|drop|fall|loss|losses|reduction|contraction|shortfall|deficit|miss|slump|dip|plunge"
     r"|downturn)"
 )
 _RISE = r"(?:income|profit|gain|earnings|increase|surplus)"
-# Names of expenses and balances that are stated as positive amounts, of sums of either sign, of counts, and times of a
-# fall: their loss is no sign.
+# Names of expenses and balances that are stated as positive amounts, of sums of either sign, of counts and chances of
+# a fall, and times of one: their loss is no sign.
 _NAME = re.compile(
     r"\b(?:allowances?|provisions?|reserves?)\s+for\s+(?:[\w'&-]+\s+){0,4}?(?:loss|losses)\b"
     r"|\b(?:impairment|credit|restructuring)\s+(?:loss|losses)\b|\baccumulated\s+deficits?\b"
     rf"|\b{_RISE}s?\s*/?\s*\({_NOUN}\)|\({_NOUN}\)\s*/?\s*{_RISE}\b"
-    rf"|\b(?:number|count)\s+of\s+(?:[\w-]+\s+){{0,2}}?(?:{_NOUN}|negative\s+[\w-]+)\b"
+    r"|\b(?:numbers?|count|probability|chance|likelihood|odds|risk|share|fraction|proportion|frequency|correlation)"
+    rf"\s+(?:of|with|that)\s+(?:(?!\b(?:and|but|is|was)\b)[^.:;,()0-9]){{0,60}}?\b(?:{_NOUN}|negative\s+[\w-]+)\b(?!\s+of\b)"
+    rf"|\b(?:gain|profit|win)s?\s+(?:to|over|divided\s+by)\s+(?:[\w-]+\s+)?{_NOUN}\b(?!\s+of\b)"
     rf"|\b(?:after|before|since|following)\s+(?:the|an?|this|that|its)\s+(?:[\w-]+\s+){{0,2}}?{_NOUN}\b(?!\s+of\b)",
     re.IGNORECASE,
 )

@@ -220,6 +220,8 @@ def test_the_sentence_of_a_number_is_looked_for_in_a_thousand_characters() -> No
         ("It is not the sum of costs and sales: ", "It is not the sum of costs and sales: "),
         ("It is not the sum of costs and sales, which is ", "It is not the sum of costs and sales, which is "),
         ("It was not 4 and is ", "It was not 4 and is "),
+        (", the return is ", "the return is "),
+        ("Suppose sales rose and the return is ", "Suppose sales rose and the return is "),
     ],
 )
 def test_the_clause_of_a_number_has_a_verb_of_its_own(before: str, clause: str) -> None:
