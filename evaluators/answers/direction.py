@@ -58,7 +58,7 @@ _BEFORE = re.compile(
     rf"|(?<![-&/])(?<!stop )\b(?:{_NOUN}|negative(?:(?:\s+[a-z-]+){{0,2}}?\s+(?:earnings|[a-z-]*[a-rt-z]))?)"
     r"(?:\s+(?:for|in|during|from|over|against|on|per|before|after|due|attributable|to)\b"
     rf"(?:(?!\b{_OUTCOME}\b)(?:[^.:;,()]|[.,](?=[0-9]))){{0,80}}?)?"
-    rf"\s*(?:\bof\b|\bat\b|\bis\b|\bwas\b|\bwere\b|[:=|]|\bequals\b|\bequal\s+to\b|\bamount(?:s|ed)\s+to\b|\bc[ao]mes?\s+to\b){_ABOUT}$"
+    rf"\s*(?:\bof\b|(?:\bst(?:ands|ood)\s+)?\bat\b|\bis\b|\bwas\b|\bwere\b|[:=|]|\bequals\b|\bequal\s+to\b|\bamount(?:s|ed)\s+to\b|\bc[ao]mes?\s+to\b){_ABOUT}$"
     rf"|(?<![-&/])(?<!stop )\b{_NOUN}{_ABOUT}$"
     r"|(?:下降|减少|下跌|亏损|降低|低于预期)了?约?\s*$",
     re.IGNORECASE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from evaluators.answers.quantity import SCALE, UNIT
+from evaluators.answers.quantity import MONEY, SCALE, UNIT
 from evaluators.answers.typed_json import Refusal
 from evaluators.answers.units import CANONICAL, SCALES
 
@@ -25,12 +25,13 @@ _NOTE = re.compile(
     re.IGNORECASE,
 )
 _ALL_FIGURES = re.compile(
-    rf"(?:^|[.:;\"])[ \t>*#(\[_|-]*(?:(?:{_FILLER}|{UNIT}|note|nb|here|below|above|using|working)[ \t:]+){{0,8}}"
+    rf"(?:^|[.:;\"])[ \t>*#(\[_|-]*(?:(?:{_FILLER}|{MONEY}|dollars?|note|nb|here|below|above|using|working)[ \t:]+){{0,8}}"
+    r"(?:(?:figures|amounts|values|numbers|data)\b(?:(?!shares)[^.:;\"\n]){0,40}[ \t])?"
     rf"(?P<words>in\s+(?:{_SCALED}))"
     r"(?:,?[ \t]+unless[ \t]+(?:otherwise[ \t]+)?(?:stated|noted|specified|indicated))?[ \t)\]*_|]*(?=[.:;\"]|$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_PER_SHARE = re.compile(r"\bper[\s-]share\b|\bEPS\b|/\s?share\b", re.IGNORECASE)
+_PRICE = re.compile(r"\bper[\s-]share\b|\bEPS\b|/\s?share\b|\bprices?\b", re.IGNORECASE)
 _WORD = re.compile(rf"(?P<scale>{_SCALES})|(?P<unit>{UNIT})", re.IGNORECASE)
 
 
@@ -72,7 +73,7 @@ def without_notes(text: str, notes: list[Note]) -> str:
 def scale_of_all_figures(text: str) -> str:
     """Return the words that give all figures of a reply one scale (``All figures in millions.``), empty without any.
 
-    Amounts per share are never in millions: in a reply about some the words are about other figures.
+    Prices and amounts per share are never in millions: in a reply about some the words are about other figures.
     """
     match = _ALL_FIGURES.search(text)
-    return match["words"] if match and not _PER_SHARE.search(text) else ""
+    return match["words"] if match and not _PRICE.search(text) else ""

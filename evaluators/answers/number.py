@@ -39,6 +39,7 @@ MAX_SCALED = 1e15
 IN_FULL = 1e6
 """A bare number of at least this size was written in full, even where all figures are said to be in millions."""
 
+_SCALE_WORD = re.compile(r"(?:thousand|million|billion|trillion)s?\b", re.IGNORECASE)
 _OPERATORS = ("×", "*", "/", "÷", "+", "-", "^", " x")
 _TIME = frozenset({"years", "months", "weeks", "days", "hours"})
 _NUMBER_NEXT = rf"\s*(?:about\s+|approximately\s+)?[-+(]?(?:{MONEY})?\s?\.?[0-9]"
@@ -372,7 +373,7 @@ def _same(one: Quantity, other: Quantity) -> bool:
 
 def _scaled_elsewhere(number: StatedNumber, reply: str) -> Refusal | None:
     """Return a refusal for a number without a scale in a reply that says that all its figures are in millions."""
-    if number.scale != 1.0 or not 0.0 < abs(number.value) < IN_FULL:
+    if number.scale != 1.0 or _SCALE_WORD.search(number.text) or not 0.0 < abs(number.value) < IN_FULL:
         return None
     words = scale_of_all_figures(reply)
     return Refusal(f"in full or {words}? write the scale beside the number: {number.text[:40]!r}") if words else None
