@@ -25,7 +25,8 @@ _NOTE = re.compile(
     re.IGNORECASE,
 )
 _ALL_FIGURES = re.compile(
-    rf"(?:^|[.:;\"])[ \t>*#(\[_|-]*(?:(?:{_FILLER}|{MONEY}|dollars?|note|nb|here|below|above|using|working)[ \t:]+){{0,8}}"
+    r"(?:^|[.:;\"])[ \t>*#(\[_|-]*"
+    rf"(?:(?:{_FILLER}|{MONEY}|dollars?|note|nb|here|below|above|using|working)[ \t:]+){{0,8}}"
     r"(?:(?:figures|amounts|values|numbers|data)\b(?:(?!shares)[^.:;\"\n]){0,40}[ \t])?"
     rf"(?P<words>in\s+(?:{_SCALED}))"
     r"(?:,?[ \t]+unless[ \t]+(?:otherwise[ \t]+)?(?:stated|noted|specified|indicated))?[ \t)\]*_|]*(?=[.:;\"]|$)",
