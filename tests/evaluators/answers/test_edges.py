@@ -9,6 +9,7 @@ import unicodedata
 import pytest
 
 from evaluators.answers import Refusal, parse_json_object, parse_number, stated_answers
+from evaluators.answers.direction import is_fall
 from evaluators.answers.dispute import sole_figure
 from evaluators.answers.expected import ExpectedNumber, ExpectedOrder
 from evaluators.answers.number import MAX_NUMBERS, read_number
@@ -389,6 +390,7 @@ def test_a_refusal_quotes_what_it_is_about(text: str, asked: dict[str, str], rea
         ("999,999", {"kind": "currency"}, None),
         ("-5.6", {"kind": "currency"}, None),
         ("0", {"kind": "currency"}, 0.0),
+        ("0.5", {"kind": "currency"}, None),
         ("5.6 thousand", {"kind": "currency"}, 5600.0),
         ("5.6", {"kind": "currency", "unit": "EUR"}, None),
         ("5.6 units", {"unit": "units"}, None),
@@ -445,6 +447,12 @@ def test_a_number_under_a_label_that_names_a_unit(text: str, asked: dict[str, st
 def test_a_count_at_a_price(text: str, asked: dict[str, str], value: float | None) -> None:
     said = number(f"Final answer: {text}", **asked)
     assert isinstance(said, str) if value is None else said == value
+
+
+def test_words_of_a_fall_stand_within_160_characters() -> None:
+    for blanks, falls in ((153, True), (154, False)):
+        assert is_fall("loss of" + " " * blanks + "5", 7 + blanks, 8 + blanks) is falls
+        assert is_fall("5" + " " * (blanks + 3) + "loss", 0, 1) is falls
 
 
 def test_nothing_is_not_negative_by_words() -> None:
