@@ -30,6 +30,7 @@ _ALWAYS = re.compile(
     r"|\b(?:strike|strike\s+price)\s+(?:of|at|[:=])\s+[$€£]?[0-9][0-9,.]*(?<![.,])(?!\s*%)"
     r"|\b36[05][\s-]day\s+year\b|(?:S&P|Russell|Nasdaq|FTSE|CSI|沪深)[\s-]?[0-9]+"
     r"|\b[0-9]{1,2}[\s-](?:year|month|quarter|week|day)(?=[\s-]+[a-z])"
+    r"|\b(?:year|quarter|month|week|day)(?:\s+|-)(?:over|on|to)(?:\s+|-)(?:year|quarter|month|week|day|date)\b"
     r"|\b(?:over|across|during|for|within|in|the|next|last|past)\s+[0-9]{1,3}\s+(?:(?:fiscal|calendar|business)\s+)?"
     r"(?:years|months|quarters|weeks)\b"
     r"|\b(?:profit|gain|income|increase|earnings)s?\s*(?:or|and|&|/)\s*(?:loss(?:es)?|decrease)\b(?!\s+of)"

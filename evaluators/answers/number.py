@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from evaluators.answers.asides import is_formula, without_asides
 from evaluators.answers.direction import is_fall
-from evaluators.answers.notes import Note, read_notes, without_notes
+from evaluators.answers.doubts import COUNTS, not_one_value, under_a_unit
+from evaluators.answers.notes import Note, read_notes, scale_of_all_figures, without_notes
 from evaluators.answers.quantity import MONEY, QUANTITY, SHUT, Quantity, read_quantity, spelled
 from evaluators.answers.statement import (
     MAX_STATEMENT_CHARS,
@@ -35,22 +36,13 @@ MAX_NUMBERS = 40
 MAX_SCALED = 1e15
 """A larger result of a note such as ``(in millions)`` means that the number was written in full."""
 
+IN_FULL = 1e6
+"""A bare number of at least this size was written in full, even where all figures are said to be in millions."""
+
+_SCALE_WORD = re.compile(r"(?:thousand|million|billion|trillion)s?\b", re.IGNORECASE)
 _OPERATORS = ("×", "*", "/", "÷", "+", "-", "^", " x")
-_TIME_WORD = r"(?:years?|yrs?|months?|weeks?|days?|hours?)"
-_SPAN_IN_PARTS = re.compile(
-    rf"[0-9]\s{{0,9}}{_TIME_WORD}\s{{0,9}}(?:,|and|plus)?\s{{0,9}}[0-9.]{{1,20}}\s{{0,9}}{_TIME_WORD}\b", re.IGNORECASE
-)
-_SHARES_WORTH = re.compile(r"[0-9][^;\n]{0,20}\bshares\s{1,9}(?:worth|valued\s{1,9}at)\b", re.IGNORECASE)
-_PERCENT = r"[0-9.]{1,20}\s?(?:%|percent\b|per\s+cent\b)"
-_SHARE_OF_MONEY = re.compile(
-    rf"{_PERCENT}\s+of\s+(?:the\s+)?(?:{MONEY})\s?[0-9]"
-    rf"|(?:{MONEY})\s?[0-9.,]{{1,30}}(?:\s?(?:thousand|million|billion|[KMB]))?"
-    rf"(?:\s+(?:[-+]|less|plus|minus)\s+|[-+]){_PERCENT}",
-    re.IGNORECASE,
-)
-_IN_PERCENT = re.compile(r"(?:\bpercent|\bpct|%)\s*:\s*$", re.IGNORECASE)
 _TIME = frozenset({"years", "months", "weeks", "days", "hours"})
-_NUMBER_NEXT = rf"\s*(?:about\s+|approximately\s+)?[-+(]?(?:{MONEY})?\s?[0-9.]"
+_NUMBER_NEXT = rf"\s*(?:about\s+|approximately\s+)?[-+(]?(?:{MONEY})?\s?\.?[0-9]"
 _BOUND = re.compile(
     rf"[<>≤≥±]|\+/-|\\[gl]eq?\b|\b(?:at\s+(?:least|most)|up\s+to)\b"
     rf"|(?<!(?-i:[%0-9A-Z)])\s)\b(?:(?:more|less|greater|fewer|higher|lower)\s+than|over|above|under|below|exceed(?:s|ing)?"
@@ -313,15 +305,10 @@ def _read(statement: Statement, *, kind: Kind, unit: str) -> StatedNumber | Refu
     if (kind == "percent" or unit in _TIME) and (scaled := [each for each in fitting if each.scale != 1.0]):
         return Refusal(f"percentages and times are not counted in thousands or millions: {scaled[0].text!r}")
     others = {quantity.text for quantity in found} - {quantity.text for quantity in fitting}
-    if kind == "currency" and others and (worth := _SHARES_WORTH.search(visible)):
-        return Refusal(f"two quantities, a number of shares and a price or value: {worth.group()!r}")
-    if parts := _SPAN_IN_PARTS.search(visible):
-        return Refusal(f"write one number in one unit, not a span in parts: {parts.group()!r}")
-    if kind != "percent" and (share := _SHARE_OF_MONEY.search(visible)):
-        return Refusal(f"write the value, not how it is found: {share.group()!r}")
-    bare = [each for each in fitting if not each.unit and _IN_PERCENT.search(text[: each.start])]
-    if kind == "percent" and bare:
-        return Refusal(f"in percent or a fraction? write the percent sign behind the number: {bare[0].text!r}")
+    if unclear := not_one_value(fitting, visible, kind=kind, unit=unit, beside=bool(others)):
+        return unclear
+    if unclear := next(filter(None, (under_a_unit(quantity, text, kind=kind) for quantity in fitting)), None):
+        return unclear
     if others and (rival := _rival(visible, others)):
         return Refusal(f"several answers: {rival!r} beside {fitting[0].text!r}")
     return _one_of([_directed(quantity, text) for quantity in fitting], text, statement.text)
@@ -384,6 +371,14 @@ def _same(one: Quantity, other: Quantity) -> bool:
     return rounded or gap <= RESTATEMENT_TOLERANCE * size
 
 
+def _scaled_elsewhere(number: StatedNumber, reply: str) -> Refusal | None:
+    """Return a refusal for a number without a scale in a reply that says that all its figures are in millions."""
+    if number.scale != 1.0 or _SCALE_WORD.search(number.text) or not 0.0 < abs(number.value) < IN_FULL:
+        return None
+    words = scale_of_all_figures(reply)
+    return Refusal(f"in full or {words}? write the scale beside the number: {number.text[:40]!r}") if words else None
+
+
 def parse_number(text: str, *, kind: Kind = "number", unit: str = "") -> StatedNumber | Refusal:
     """Return the one number that ``text`` states as its final answer.
 
@@ -420,6 +415,8 @@ def parse_number(text: str, *, kind: Kind = "number", unit: str = "") -> StatedN
         number = _read(replace(statement, text=statement.line or statement.text), kind=kind, unit=unit)
         if isinstance(number, Refusal):
             return number
+        if (kind == "currency" or unit in COUNTS) and (unclear := _scaled_elsewhere(number, text)):
+            return unclear
         numbers.append(number)
     first = numbers[0].value
     if not all(abs(number.value - first) <= RESTATEMENT_TOLERANCE * abs(first) for number in numbers):

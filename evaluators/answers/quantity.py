@@ -149,7 +149,7 @@ _CHANGES_IT = re.compile(r"[a-z]*illion|thousand|hundred|percen|pct|basis")
 _OTHER_MONEY = re.compile(rf"(?:\b(?:{'|'.join(sorted(OTHER_CURRENCIES))})|[$€£¥₩₹₽₺₦₫฿₱₴₪₡₲₵₸])\s*$")
 _OTHER_UNIT = re.compile(
     rf"\s*(?:per[\s-]?(?:cent|mil|thousand)|(?:business|working)\s+days|(?:{'|'.join(sorted(OTHER_WORDS))})\b)"
-    rf"|\s*(?-i:{'|'.join(sorted(OTHER_CURRENCIES))})\b|[A-Za-zÀ-ɏ]*[À-ɏ]",
+    rf"|\s*(?-i:{'|'.join(sorted(OTHER_CURRENCIES))})\b|\s*(?:(?-i:[A-Z]{{3}})|\$)(?:mn|mm|m|bn|b|k)\b|[A-Za-zÀ-ɏ]*[À-ɏ]",
     re.IGNORECASE,
 )
 

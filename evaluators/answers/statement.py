@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evaluators.answers.clause import last_sentence, stating_clause
 from evaluators.answers.surroundings import surroundings
 from evaluators.answers.typed_json import JsonObject, Refusal, embedded_spans, parse_json_object, well_formed
 from evaluators.answers.typography import characters, plain
@@ -27,6 +28,9 @@ MAX_LINE_CHARS = MAX_CHARS // MAX_MARKS
 
 ANSWER_KEYS = ("final_answer", "answer")
 UNIT_KEYS = ("scale", "unit", "units", "currency")
+"""Keys beside an answer that say what it is counted in; also as ``answer_unit`` and ``Unit``."""
+
+NO_UNIT = (None, "none", "None", "no unit")
 
 _LABEL = re.compile(
     r"(?:(?:my|the|our)\s+)?final\s+answer\s{0,9}(?P<note>\([^()\n]{0,80}\))?\s{0,9}(?P<mark>is|was|:|=|→|->|[-—](?=\s))\s*:?"
@@ -115,10 +119,14 @@ def _answer_of(document: JsonObject) -> Statement | Refusal | None:
         return None
     if len(keys) > 1 and document[keys[0]] != document[keys[1]]:
         return Refusal("two different answers: 'answer' and 'final_answer' disagree")
-    units = [document[key] for key in UNIT_KEYS if document.get(key) is not None]
+    units = [value for key, value in document.items() if _names_a_unit(key) and value not in NO_UNIT]
     if not all(isinstance(unit, str) for unit in units):
         return Refusal(f'{" and ".join(UNIT_KEYS)} beside the JSON answer must be words, such as "million USD"')
     return _json_statement(document[keys[0]], " ".join(units))
+
+
+def _names_a_unit(key: str) -> bool:
+    return key.lower().removeprefix("final_").removeprefix("answer_") in UNIT_KEYS
 
 
 def _json_statement(value: Any, unit: str) -> Statement | Refusal:
@@ -160,10 +168,15 @@ def _within(text: str, start: int, inside: Statement | Refusal, end: int) -> Sta
     if isinstance(around, Refusal):
         return around
     words = without_harmless(f"{around.clause}... {around.behind}")
-    if _NEGATION.search(words) or _HEDGE.search(words) or _OTHERWISE.search(words, 0, len(around.clause)):
+    if _denied(around.clause, around.behind) or _HEDGE.search(words) or _OTHERWISE.search(words, 0, len(around.clause)):
         return Refusal(f"the marked answer is negated or hedged: {words.strip()[-60:]!r}")
     line = plain(f"{around.before}{inside.text}{around.behind}").strip()
     return replace(inside, line="" if line == inside.text else line)
+
+
+def _denied(before: str, behind: str = "") -> re.Match[str] | None:
+    """Return the negation of a number in its own clause, which ends with ``before`` and goes on ``behind``."""
+    return _NEGATION.search(without_harmless(f"{stating_clause(before)}... {behind}"))
 
 
 def _never_closed(text: str) -> Refusal | None:
@@ -223,7 +236,9 @@ def _labelled(text: str) -> list[Statement | Refusal]:
         read = match.end()
         if match["mark"] in ("is", "was") and not re.search(r"[0-9]", line) and _ANNOUNCEMENT.search(line[:200]):
             continue
-        if _NEGATION.search(before) or _HEDGE.search(before) or _OTHERWISE.search(before):
+        before = last_sentence(before)
+        words = match.group().replace(match["note"] or "", "")
+        if _denied(before + words) or _HEDGE.search(before) or _OTHERWISE.search(before):
             return [*found, Refusal(f"the final answer is negated or hedged: {before.strip()[-60:]!r}")]
         if any(place > end for place in taken_back):
             return [*found, Refusal("the final answer is taken back in the text after it")]
@@ -350,10 +365,11 @@ def checked_statements(statements: tuple[Statement, ...]) -> tuple[Statement, ..
             return Refusal("the final answer is empty")
         if len(statement.text) > MAX_STATEMENT_CHARS:
             return Refusal(f"the stated answer has {len(statement.text)} characters, more than {MAX_STATEMENT_CHARS}")
-        if not re.search(r"[0-9]", statement.text):
-            continue  # There is no value here to negate: what the caller looks for is missing.
         text = without_harmless(statement.text)
-        if match := _NEGATION.search(text):
+        number = re.search(r"[0-9]", text)
+        if not number:
+            continue  # There is no value here to negate: what the caller looks for is missing.
+        if match := _NEGATION.search(stating_clause(text[: number.start()]) + text[number.start() :]):
             return Refusal(f"the stated answer is negated ({match.group()!r}): {statement.text[:80]!r}")
         if match := _HEDGE.search(text):
             return Refusal(f"the stated answer is hedged ({match.group()!r}): {statement.text[:80]!r}")

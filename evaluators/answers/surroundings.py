@@ -5,24 +5,23 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from evaluators.answers.clause import last_sentence
+from evaluators.answers.direction import is_fall
 from evaluators.answers.typed_json import Refusal
 from evaluators.answers.typography import characters
 
 MAX_CHARS = 1_000
 """Characters of the line before and after a mark that are looked at."""
 
-_NEW_SENTENCE = re.compile(
-    r"(?<!\bapprox)(?<!\bca)(?<!\bi\.e)(?<!\be\.g)(?<!\bno)(?<!\bvs)[.!?。！？][\"')\]]*\s|;\s|</[^<>]{1,40}>"
-    r"|,\s+(?:and\s+)?(?:so|thus|therefore|hence|then)\b|(?<!\ball)(?<!thing)\s(?:but|or,?\s+equivalently,?)\s"
-    r"|\b(?:since|because|as|although|though|while|given|assuming|with|without)\b[^,\n]{1,300},\s",
-    re.IGNORECASE,
-)
 _ANOTHER_MARK = re.compile(r"\\(?:boxed|fbox)\s*\{|</?(?:final[ _-]?answer|answer)>|\{\s*\"", re.IGNORECASE)
 _LEAD = re.compile(r"\A(?:\s*>)*\s*(?:[-*+•]\s+)?")
 _TO_THE_LAST_NUMBER = re.compile(r"\A.*[0-9][^\s=≈:→(]*", re.DOTALL)
+_NUMBER = re.compile(r"[0-9](?:[^\s=≈:→(]*[^\s=≈:→(.,;)])?(?:\s?%)?")
 _SEPARATOR = re.compile(r"(?:\s\u2014|(?<=answer)\s-|(?<=result)\s-)\s+\Z", re.IGNORECASE)
 _OPERATOR = r"(?:[-+*/^×÷]|\\(?:times|cdot|div)(?![a-z]))"
-_PART_OF_A_TERM = re.compile(rf"[0-9%)}}]\s*{_OPERATOR}\s*(?:\\?\$)?\Z|[0-9]\Z")
+_PART_OF_A_TERM = re.compile(
+    rf"[0-9%)}}]\s*{_OPERATOR}\s*(?:\\?\$)?\Z|[0-9]\Z|\bbetween\s+\S{{0,20}}[0-9]\S{{0,20}}\s+and\s+\Z"
+)
 _TERM_GOES_ON = re.compile(rf"\s*(?:{_OPERATOR}|\bto\b)\s*(?:\\?\$)?\(?[0-9]|\.?[0-9]|\^")
 _DOLLAR = re.compile(r"(?<!\\)\$")
 _BEHIND = re.compile(
@@ -40,7 +39,7 @@ class Surroundings(NamedTuple):
     clause
         The words before it, back to where its sentence or an earlier mark of the line ends.
     before
-        The end of the clause without the numbers in it.
+        The end of the clause without the numbers in it; all of it where it makes the mark a fall.
     behind
         What follows up to the next number or punctuation mark.
     """
@@ -78,9 +77,19 @@ def surroundings(text: str, start: int, end: int) -> Surroundings | Refusal:
     behind = _ANOTHER_MARK.split(behind.replace("**", "").replace("__", ""))[0]
     before, behind = _without_math_signs(before, behind)
     before = _SEPARATOR.sub(": ", before)
-    clause = before[max((match.end() for match in _NEW_SENTENCE.finditer(before)), default=0) :]
+    clause = last_sentence(before)
     if _PART_OF_A_TERM.search(clause) or _TERM_GOES_ON.match(behind):
         shown = f"{clause[-30:]}...{behind[:30]}".strip()
         return Refusal(f"the marked answer is part of a longer term: {shown!r}")
     following = _BEHIND.match(behind)
-    return Surroundings(clause, _TO_THE_LAST_NUMBER.sub("", clause), following.group() if following else "")
+    return Surroundings(clause, _without_numbers(clause), following.group() if following else "")
+
+
+def _without_numbers(clause: str) -> str:
+    """Return what stands behind the last number, or the clause without them: ``The loss on the 4 shares is``."""
+    near, whole = _TO_THE_LAST_NUMBER.sub("", clause), _NUMBER.sub(" ", clause)
+    return whole if _ends_as_a_fall(whole) and not _ends_as_a_fall(near) else near
+
+
+def _ends_as_a_fall(words: str) -> bool:
+    return is_fall(words, len(words), len(words))

@@ -9,9 +9,20 @@ from __future__ import annotations
 from tests.mutation.mutants import Mutant
 
 SLACK = "the factor of 1e-9 beside it keeps the two from being equal"
+GLUED = "no number begins where another one ends"
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("evaluators.answers.dates", "written_dates", "True -> False"): "every form has as many groups as letters",
+    (
+        "evaluators.answers.doubts",
+        "not_one_value",
+        "fitting[0].start < product.end() -> fitting[0].start <= product.end()",
+    ): GLUED,
+    (
+        "evaluators.answers.doubts",
+        "not_one_value",
+        "product.start() < fitting[0].end -> product.start() <= fitting[0].end",
+    ): GLUED,
     ("evaluators.answers.number", "_noted", "note.end <= quantity.start -> note.end < quantity.start"): (
         "a note before the only number is then applied twice, to the effect of once"
     ),

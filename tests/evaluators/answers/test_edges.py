@@ -9,6 +9,7 @@ import unicodedata
 import pytest
 
 from evaluators.answers import Refusal, parse_json_object, parse_number, stated_answers
+from evaluators.answers.direction import is_fall
 from evaluators.answers.dispute import sole_figure
 from evaluators.answers.expected import ExpectedNumber, ExpectedOrder
 from evaluators.answers.number import MAX_NUMBERS, read_number
@@ -366,11 +367,92 @@ def test_units_beside_each_other(text: str, asked: dict[str, str], value: float 
         ("5abc", {}, "unclear scale or sign after '5': 'abc'"),
         ("5^23", {}, "unclear scale or sign after '5': '^2'"),
         ("1e308 million", {}, "number out of range: '1e308 million'"),
+        ("4 shares at $500", {"kind": "currency"}, "two quantities, a count and a price or value: '4 shares at $500'"),
+        ("profit, $ millions: 5", {}, "in millions or not? write it behind the number: '5'"),
+        (
+            "percentage: 5",
+            {"kind": "percent"},
+            "in percent or a fraction? write the percent sign behind the number: '5'",
+        ),
         ("100, or (10 / 2 = 5)", {}, "several numbers in the stated answer: 100, 5"),
     ],
 )
 def test_a_refusal_quotes_what_it_is_about(text: str, asked: dict[str, str], reason: str) -> None:
     assert str(number(f"Final answer: {text}", **asked)).startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "value"),
+    [
+        # where all figures are in millions, a million and more was written in full, and nothing is nothing
+        ("1,000,000", {"kind": "currency"}, 1e6),
+        ("-1,000,000", {"kind": "currency"}, -1e6),
+        ("999,999", {"kind": "currency"}, None),
+        ("-5.6", {"kind": "currency"}, None),
+        ("0", {"kind": "currency"}, 0.0),
+        ("0.5", {"kind": "currency"}, None),
+        ("5.6 thousand", {"kind": "currency"}, 5600.0),
+        ("5.6", {"kind": "currency", "unit": "EUR"}, None),
+        ("5.6 units", {"unit": "units"}, None),
+        ("5.6 years", {"unit": "years"}, 5.6),
+        ("5.6", {}, 5.6),
+        ("5.6", {"kind": "any"}, 5.6),
+        ("5.6", {"kind": "percent"}, 5.6),
+    ],
+)
+def test_a_scale_of_all_figures(text: str, asked: dict[str, str], value: float | None) -> None:
+    said = number(f"All figures are in millions.\nFinal answer: {text}", **asked)
+    assert "in full or in millions?" in str(said) if value is None else said == value
+    assert isinstance(number(f"All figures, of course.\nFinal answer: {text}", **asked), float)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "value"),
+    [
+        # a fraction of 1 in a sentence is one by the format; a label may mean either
+        ("The percentage is 1", {"kind": "percent"}, 1.0),
+        ("The percentage is 1.01", {"kind": "percent"}, None),
+        ("The percentage is -1", {"kind": "percent"}, -1.0),
+        ("The percentage is -1.01", {"kind": "percent"}, None),
+        ("The percentage was about 5", {"kind": "percent"}, None),
+        ("percentage: 1", {"kind": "percent"}, None),
+        ("percentage: 1%", {"kind": "percent"}, 0.01),
+        ("percentage: 1", {"kind": "any"}, 1.0),
+        ("profit_millions: 5", {"kind": "currency"}, None),
+        ("profit_millions: 5 million", {"kind": "currency"}, 5e6),
+        ("profit_millions: 5", {}, None),
+        ("profit_millions: 5", {"kind": "any"}, 5.0),
+        ("growth_millions: 5", {"kind": "percent"}, 5.0),
+        ("$4 million / $2 million = 2", {}, 2.0),
+    ],
+)
+def test_a_number_under_a_label_that_names_a_unit(text: str, asked: dict[str, str], value: float | None) -> None:
+    said = number(f"Final answer: {text}", **asked)
+    assert " or " in str(said) and "?" in str(said) if value is None else said == value
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "value"),
+    [
+        ("4 shares at $500", {"kind": "currency"}, None),
+        ("4 shares at $500", {"unit": "shares"}, 4.0),
+        ("2 contracts at 500", {"unit": "contracts"}, None),
+        ("3 units at $500", {"unit": "units"}, 3.0),
+        ("100 shares at 5%", {"kind": "percent"}, 0.05),
+        ("$7 beside 4 shares at $500", {"kind": "currency"}, None),
+        ("$500 is the price: 4 shares at $500", {"kind": "currency"}, 500.0),
+        ("It is $500; 4 shares at 7%", {"kind": "currency"}, 500.0),
+    ],
+)
+def test_a_count_at_a_price(text: str, asked: dict[str, str], value: float | None) -> None:
+    said = number(f"Final answer: {text}", **asked)
+    assert isinstance(said, str) if value is None else said == value
+
+
+def test_words_of_a_fall_stand_within_160_characters() -> None:
+    for blanks, falls in ((153, True), (154, False)):
+        assert is_fall("loss of" + " " * blanks + "5", 7 + blanks, 8 + blanks) is falls
+        assert is_fall("5" + " " * (blanks + 3) + "loss", 0, 1) is falls
 
 
 def test_nothing_is_not_negative_by_words() -> None:

@@ -52,6 +52,11 @@ HOSTILE = {
     "a statement of calculations": "Final answer: 1 " + "1/1 " * 480 + " x",
     "a statement of notes": "Final answer: " + "(in " * 490,
     "twenty statements of dates": ("Final answer: 1" + "12 March " * 210 + "x\n") * 20,
+    "clauses before twenty labels": filled(", x is as y", "", " final answer: 1" * 20),
+    "clauses in twenty statements": ("Final answer: " + "and x is " * 200 + "1\n") * 20,
+    "figures in no scale": filled("figures in ", "Final answer: 1\n"),
+    "many figures in no scale": filled(".figures a", "Final answer: 1\n"),
+    "losses of nothing": ("Final answer: " + "loss to a number of " * 90 + "1\n") * 20,
     "many objects": filled('{"answer": "1"} '),
 }
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from evaluators.answers import Kind, Refusal, parse_accession_number, parse_date, parse_number, stated_answers
+from evaluators.answers.clause import last_sentence, stating_clause
 from evaluators.answers.dispute import sole_figure
 from evaluators.answers.expected import ExpectedNumber, ExpectedOrder, ExpectedToken
 from evaluators.answers.statement import MAX_CHARS, MAX_LINE_CHARS, MAX_MARKS
@@ -98,9 +99,27 @@ MARKS = ("\\boxed{%s}", "<answer>%s</answer>", '{"answer": "%s"}')
         ("Either 3 or {}", None),
         ("It is {} or {}", None),
         ("The answer is not 5, which is close to {}", None),
+        ("It is not, as you claim, {}", None),
+        ("It is not, with all due respect, {}", None),
+        ("I do not think that sales rose and the return is {}", None),
+        ("I do not think sales rose, and the return is {}", None),
+        ("It is wrong that we paid and the return is {}", None),
+        ("Perhaps sales rose and the return is {}", None),
+        ("The margin is low and the return is not {}", None),
+        ("The return is not what it was and is now {}", None),
+        ("The answer is not the one of debt and equity which is {}", None),
+        ("The answer lies between 3 and {}", None),
         # what the sentence denies is another thing
         ("Since it did not pay dividends, the return is {}.", 12.5),
         ("It pays no dividend. So we get {}", 12.5),
+        ("There is no debt, and the ratio is {}.", 12.5),
+        ("There is no debt and the ratio is about {}.", 12.5),
+        ("There is no debt, no preferred stock and EPS is {}", 12.5),
+        ("We did not split; the P/E ratio stands at {}", 12.5),
+        ("In 2013, since it did not pay a dividend, the return is {}.", 12.5),
+        ("We have no debt, and since rates rose, the ratio is {}", 12.5),
+        ("It is not 6 and the ratio is {}", 12.5),
+        ("The difference of 3 and 15.5 is {}", 12.5),
         ("It is not 6 but {}.", 12.5),
         ("The gain or loss is {}", 12.5),
         ("It is 0.6, or equivalently {}", 12.5),
@@ -114,6 +133,20 @@ MARKS = ("\\boxed{%s}", "<answer>%s</answer>", '{"answer": "%s"}')
         ("$x = -{}$", -12.5),
         ("$2 + 3 = -{}$", -12.5),
         ("A loss of {}", -12.5),
+        ("Sales sank by {}", -12.5),
+        ("The loss is therefore {}", -12.5),
+        ("The net loss in 2013 was {}", -12.5),
+        ("The loss on the 4 shares is {}", -12.5),
+        ("a decrease of 12.5 ({})", -12.5),
+        ("(loss) {}", -12.5),
+        ("{} (loss)", -12.5),
+        ("At least 3 firms had a loss of {}", -12.5),
+        ("At least 3 firms gave {}", 12.5),
+        ("Net income (loss): {}", 12.5),
+        ("Sales fell 5 to {}", 12.5),
+        ("Sales fell by 5, the margin by {}", -12.5),
+        ("Sales fell by 5, the margin rose by {}", 12.5),
+        ("A loss of 3 in 2012, and a profit of {}", 12.5),
         ("- {}", 12.5),
         ("Answer - {}", 12.5),
         ("The answer \u2014 {}", 12.5),
@@ -169,6 +202,30 @@ def test_a_mark_is_read_with_its_line(line: str, value: float | None, mark: str)
 def test_a_mark_is_read_with_its_unit(line: str, kind: Kind, value: float | None, mark: str) -> None:
     stated = parse_number(line.replace("{}", mark % "12.5"), kind=kind)
     assert isinstance(stated, Refusal) if value is None else stated.value == value, stated
+
+
+def test_the_sentence_of_a_number_is_looked_for_in_a_thousand_characters() -> None:
+    assert last_sentence("It is. " + "x" * 998) == "x" * 998
+    assert last_sentence("It is. " + "x" * 999) == "It is. " + "x" * 999
+    assert last_sentence("It is, as told, so. This is, as told, ") == "This is "
+
+
+@pytest.mark.parametrize(
+    ("before", "clause"),
+    [
+        ("We paid no dividend and the return is ", "the return is "),
+        ("We paid no dividend, and the return is about $", "the return is about $"),
+        ("No debt, no dividend and the return comes to ", "the return comes to "),
+        ("I do not say that sales rose and the return is ", "I do not say that sales rose and the return is "),
+        ("It is not the sum of costs and sales: ", "It is not the sum of costs and sales: "),
+        ("It is not the sum of costs and sales, which is ", "It is not the sum of costs and sales, which is "),
+        ("It was not 4 and is ", "It was not 4 and is "),
+        (", the return is ", "the return is "),
+        ("Suppose sales rose and the return is ", "Suppose sales rose and the return is "),
+    ],
+)
+def test_the_clause_of_a_number_has_a_verb_of_its_own(before: str, clause: str) -> None:
+    assert stating_clause(before) == clause
 
 
 def test_an_order_or_a_day_in_a_mark_is_read_without_the_words_around_it() -> None:
