@@ -68,17 +68,21 @@ def places(path: str, *, decisions: int, every: int | None, rules: Rules) -> lis
     """
     possible: list[Place] = []
     longest = 0
-    for stretch in stretches(path, bars=WARMUP_BARS + 2):
-        step = every or stride(stretch, rules)
-        length, size = decisions * step, len(stretch.market.time)
+    for stretch in stretches(path):
+        size = len(stretch.market.time)
         longest = max(longest, size)
+        if size < WARMUP_BARS + 2:
+            continue
+        step = every or stride(stretch, rules)
+        length = decisions * step
         possible += [
             Place(stretch, first, step, decisions) for first in range(0, size - WARMUP_BARS - length + 1, length)
         ]
     if not possible:
         raise ValueError(
             f"path {path!r} holds no stretch of candles that is long enough for a window of {decisions} decisions and "
-            f"{WARMUP_BARS} bars before it (the longest has {longest} bars)"
+            f"{WARMUP_BARS} bars before it (the longest has {longest} bars); give longer candles, or leave path out for "
+            "simulated markets"
         )
     return possible
 

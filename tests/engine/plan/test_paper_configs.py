@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
+import subprocess
+import sys
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -125,4 +128,28 @@ def test_a_missing_file_is_one_line_with_one_command(pulled, name, gone, command
 def test_a_dataset_that_draws_nothing_is_an_error(pulled):
     entry = {"type": "bizfinbench", "path": "data/BizFinBench.v2", "languages": ["cn"], "limit": 3}
     with pytest.raises(ConfigError, match=r"datasets\[0\] \(bizfinbench\): no task was drawn: nothing there is what"):
+        sampling.draw(config.parse({"name": "n", "datasets": [entry]}, source="n.yaml"))
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("name", "tasks"), [("paper-fab", 100), ("paper-traderbench", 18)])
+def test_a_printed_config_runs_to_its_report(pulled, name, tasks):
+    printed = (Path(__file__).parents[3] / "configs" / f"{name}.yaml").read_text()
+    Path("printed.yaml").write_text(f"{printed}execution: {{backend: serial, concurrency: 4, ports: auto}}\n")
+    command = [Path(sys.executable).with_name("traderbench"), "run", "printed.yaml", "--agent", "builtin:null"]
+    done = subprocess.run([*command, "--out", "run", "--json"], capture_output=True, text=True, timeout=500)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    states = Counter(task["state"] for task in result["tasks"])
+    assert sum(states.values()) == tasks and result["overall"]["score"] == 0.0
+    assert "infra_unavailable" not in states
+    assert Path("run/report.html").stat().st_size > 10_000 and Path("run/tables.csv").exists()
+
+
+@pytest.mark.shared_data
+def test_the_published_scenarios_are_too_short_for_a_task_and_that_is_one_line(shared_data, tmp_path):
+    for file in (shared_data / "agentbusters").glob("crypto_scenarios_*_market_data.json"):
+        shutil.copy(file, tmp_path)
+    entry = {"type": "crypto", "path": str(tmp_path), "limit": 1}
+    with pytest.raises(ConfigError, match=r"the longest has 20 bars\); give longer candles, or leave path out"):
         sampling.draw(config.parse({"name": "n", "datasets": [entry]}, source="n.yaml"))
