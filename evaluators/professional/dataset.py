@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 
 from evaluators.contract import Case, Dataset, Difficulty, Family, Given, Section
@@ -25,7 +25,7 @@ from evaluators.professional.assignments import (
 )
 from evaluators.professional.options import Options
 
-VERSION = "1.1"
+VERSION = "2.0"
 TEMPLATES = {
     module.TEMPLATE.name: module.TEMPLATE
     for module in (
@@ -44,7 +44,6 @@ TEMPLATES = {
 }
 HARD = frozenset({"paper-trading", "value-at-risk", "option-hedge"})
 """Assignments whose inputs have to be fetched, or whose figures follow from a choice of the agent's."""
-SOURCES = ("marks.py", "table.py", "memo.py", "deliverables.py", "assignment.py")
 
 
 @dataclass(frozen=True)
@@ -68,18 +67,19 @@ class Professional(Dataset):
         cases = []
         for index, template in enumerate(self._order(Options.read(options), seed=seed, count=count)):
             name = (self.name, VERSION, seed, template.name, index)
-            case = template.case(template.draw(stream(*name)), task_id(*name, show=(0, 3)))
-            cases.append(replace(case, task=replace(case.task, difficulty=_difficulty(template))))
+            identity = task_id(*name, show=(0, 3))
+            cases.append(template.case(stream(*name), _difficulty(template), template.wordings[0], identity))
         return cases
 
     def data_hash(self, options: Given) -> str:
         """Return the sha256 of the templates' and the marking scheme's source."""
         _templates(Options.read(options))
-        folder = resources.files(__package__)
-        files = sorted(entry.name for entry in folder.joinpath("assignments").iterdir() if entry.name.endswith(".py"))
         digest = hashlib.sha256()
-        for name in (*SOURCES, *(f"assignments/{file}" for file in files)):
-            digest.update(f"{name}\n".encode() + folder.joinpath(name).read_bytes())
+        folder = resources.files(__package__)
+        for part in (folder, folder.joinpath("assignments")):
+            for file in sorted(part.iterdir(), key=lambda file: file.name):
+                if file.name.endswith(".py"):
+                    digest.update(f"{file.name}\n".encode() + file.read_bytes())
         return digest.hexdigest()
 
     def _order(self, options: Options, *, seed: int, count: int) -> list[Template]:
