@@ -11,6 +11,7 @@ from datetime import date
 from evaluators.answers import Refusal
 from evaluators.contract import Case, Difficulty, Json, Score, SingleTurn, Task
 from evaluators.professional import deliverables, marks
+from evaluators.professional.briefs import Brief
 from evaluators.professional.memo import Memo
 from evaluators.professional.sheet import Sheet
 from evaluators.professional.table import Table
@@ -78,9 +79,8 @@ class Template:
         FAB++ category, or the field's name for this work.
     draw
         Draws one assignment.
-    wordings
-        Texts of the brief with every convention that the figures depend on, the names of ``Assignment.fields`` in
-        braces.
+    brief
+        Its texts, with the names of ``Assignment.fields`` in braces.
     servers
         Tool servers without which it cannot be done.
     """
@@ -88,11 +88,11 @@ class Template:
     name: str
     category: str
     draw: Callable[[random.Random], Assignment]
-    wordings: tuple[str, ...]
+    brief: Brief
     servers: tuple[str, ...] = ()
 
-    def case(self, rng: random.Random, difficulty: Difficulty, wording: str, task_id: str) -> Case:
-        """Draw an assignment; return the task and its session."""
+    def case(self, rng: random.Random, difficulty: Difficulty, text: str, *, wording: str, task_id: str) -> Case:
+        """Draw an assignment, put by this text of the brief; return the task and its session."""
         assignment = self.draw(rng)
         task = Task(
             task_id=task_id,
@@ -101,11 +101,12 @@ class Template:
             category=self.category,
             family=f"professional/{self.name}",
             as_of=assignment.as_of,
-            question=assignment.question(rng, wording, difficulty),
+            question=assignment.question(rng, text, difficulty),
             answer_format=deliverables.answer_format((assignment.table.name, assignment.memo.name)),
             answer_schema=deliverables.SCHEMA,
             servers=self.servers,
             difficulty=difficulty,
+            wording=wording,
         )
         return Case(task, lambda: SingleTurn(task, judge=assignment.judge, gold_text=assignment.perfect_reply()))
 

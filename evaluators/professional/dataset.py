@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from evaluators.contract import Case, Dataset, Difficulty, Family, Given, Section
+from evaluators.contract import DIFFICULTIES, Case, Dataset, Difficulty, Family, Given, Section
 from evaluators.drawing import chosen, rotation, stream, task_id, without_collection
 from evaluators.professional.assignment import Template
 from evaluators.professional.assignments import (
@@ -42,8 +42,6 @@ TEMPLATES = {
         paper_trading,
     )
 }
-HARD = frozenset({"paper-trading", "value-at-risk", "option-hedge"})
-"""Assignments whose inputs have to be fetched, or whose figures follow from a choice of the agent's."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +53,13 @@ class Professional(Dataset):
     version: str = VERSION
 
     def families(self) -> Sequence[Family]:
-        """Return a family for each template."""
-        return [Family(f"{self.name}/{row.name}", row.category, (_difficulty(row),)) for row in TEMPLATES.values()]
+        """Return a family for each template, in every difficulty."""
+        return [
+            Family(
+                f"{self.name}/{row.name}", row.category, DIFFICULTIES, len(row.brief.usual), len(row.brief.held_back)
+            )
+            for row in TEMPLATES.values()
+        ]
 
     @without_collection()
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
@@ -64,16 +67,30 @@ class Professional(Dataset):
 
         Every round begins with the templates in ``first``, so that even a short draw has them.
         """
-        cases = []
-        for index, template in enumerate(self._order(Options.read(options), seed=seed, count=count)):
-            name = (self.name, VERSION, seed, template.name, index)
-            identity = task_id(*name, show=(0, 3))
-            cases.append(template.case(stream(*name), _difficulty(template), template.wordings[0], identity))
-        return cases
+        given = Options.read(options)
+        names, levels = _templates(given), _difficulties(given)
+        order = self._order(given, seed=seed, count=count)
+        return [self._case(row, at // len(names), seed, at, levels, given) for at, row in enumerate(order)]
+
+    def _case(
+        self, template: Template, visit: int, seed: int, index: int, levels: tuple[Difficulty, ...], options: Options
+    ) -> Case:
+        """Draw a template for the time ``visit``: its levels take turns, and so do its texts."""
+        held_back = options.wordings == "held_back"
+        texts = template.brief.held_back if held_back else template.brief.usual
+        mark = "held-back" if held_back else "usual"
+        named = (self.name, VERSION, seed, template.name)
+        difficulty = rotation(levels, index=visit, name=(*named, "difficulty"))
+        number = rotation(range(len(texts)), index=visit, name=(*named, mark))
+        name = (*named, difficulty, mark, index)
+        identity = task_id(*name, show=(0, 3))
+        return template.case(stream(*name), difficulty, texts[number], wording=f"{mark} {number + 1}", task_id=identity)
 
     def data_hash(self, options: Given) -> str:
         """Return the sha256 of the templates' and the marking scheme's source."""
-        _templates(Options.read(options))
+        given = Options.read(options)
+        _templates(given)
+        _difficulties(given)
         digest = hashlib.sha256()
         folder = resources.files(__package__)
         for part in (folder, folder.joinpath("assignments")):
@@ -93,8 +110,8 @@ class Professional(Dataset):
         return [TEMPLATES[name] for name in order[:count]]
 
 
-def _difficulty(template: Template) -> Difficulty:
-    return "hard" if template.name in HARD else "easy"
+def _difficulties(options: Options) -> tuple[Difficulty, ...]:
+    return chosen("difficulties", options.difficulties, DIFFICULTIES)
 
 
 def _templates(options: Options) -> tuple[str, ...]:

@@ -7,18 +7,12 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from evaluators.professional import briefs_risk
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.memo import Figure, Memo
 from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "{client} holds a ladder of bonds with annual coupons, the first of them due one year after settlement. Prepare "
-    "the table of yearly cash flows and a memo on value and duration.\nConventions: each bond pays its coupon rate "
-    "on its face value once a year on the anniversary of settlement, and its face value at maturity; all cash flows "
-    "are discounted at one flat yield with annual compounding; no accrued interest. Do not round intermediate "
-    "results."
-)
 COLUMNS = (
     Column("date", "key", "is the payment date (YYYY-MM-DD)"),
     Column("coupons", "money", "is the sum of the coupons of all bonds"),
@@ -132,4 +126,4 @@ def assign(rng: random.Random) -> Assignment:
     return Assignment({"client": client}, inputs, sheet, table, memo, settlement)
 
 
-TEMPLATE = Template("bond-ladder", "Fixed Income", assign, (BRIEF,))
+TEMPLATE = Template("bond-ladder", "Fixed Income", assign, briefs_risk.BOND)

@@ -6,15 +6,12 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from evaluators.professional import briefs_companies
 from evaluators.professional.assignment import Assignment, Template, any_day
 from evaluators.professional.memo import Figure, Memo
 from evaluators.professional.sheet import Exhibit, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "Explain the contribution of the {division} division against its budget. Contribution is volume times price less "
-    "unit cost. A variance that raises contribution is positive."
-)
 COLUMNS = (
     Column("product", "key", "is the product, in ascending order"),
     Column("price_variance", "money", "is actual price less budget price, times actual volume"),
@@ -129,4 +126,4 @@ def assign(rng: random.Random) -> Assignment:
     return Assignment({"division": division}, inputs, _sheet(rng, products), table, memo, as_of)
 
 
-TEMPLATE = Template("budget-variance", "Management Accounting", assign, (BRIEF,))
+TEMPLATE = Template("budget-variance", "Management Accounting", assign, briefs_companies.VARIANCE)

@@ -7,19 +7,13 @@ import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from evaluators.professional import briefs_companies
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.assignments.names import COMPANIES
 from evaluators.professional.memo import Figure, Memo
 from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "Value {target} by comparable companies and report to the deal team.\n"
-    "Conventions: enterprise value is market value of the shares plus debt less "
-    "cash. The price by EV/EBITDA is the target's EBITDA times the median multiple, less its debt, plus its cash, over "
-    "its shares. The price by P/E is the target's net income times the median multiple over its shares. Do not round "
-    "intermediate results."
-)
 COLUMNS = (
     Column("peer", "key", "is the company, in alphabetical order"),
     Column("enterprise_value", "number", "is the enterprise value in millions of dollars"),
@@ -126,4 +120,4 @@ def assign(rng: random.Random) -> Assignment:
     return Assignment({"target": target.peer}, inputs, sheet, table, memo, as_of)
 
 
-TEMPLATE = Template("comparable-companies", "Valuation", assign, (BRIEF,))
+TEMPLATE = Template("comparable-companies", "Valuation", assign, briefs_companies.COMPARABLES)

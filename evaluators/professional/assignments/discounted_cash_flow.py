@@ -6,21 +6,13 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from evaluators.professional import briefs_companies
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.assignments.names import COMPANIES
 from evaluators.professional.memo import Figure, Memo
 from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "Value {company} by discounted cash flow and report to the committee.\n"
-    "Conventions: revenue grows from the base year by the growth rates. Free cash "
-    "flow is revenue times EBIT margin times one minus the tax rate, plus depreciation, less capital expenditure "
-    "(both fractions of the year's revenue), less the working capital rate times the increase of revenue. Flows "
-    "come at the end of each year; the first is one year from now. The terminal value at the end of the last year "
-    "is that year's free cash flow times one plus the terminal growth, divided by cost of capital less terminal "
-    "growth. Do not round intermediate results."
-)
 COLUMNS = (
     Column("year", "key", "is the forecast year"),
     Column("revenue", "number", "is the revenue in millions of dollars"),
@@ -172,4 +164,4 @@ def assign(rng: random.Random) -> Assignment:
     return Assignment({"company": company.company}, inputs, _sheet(rng, company, price), table, memo, as_of)
 
 
-TEMPLATE = Template("discounted-cash-flow", "Valuation", assign, (BRIEF,))
+TEMPLATE = Template("discounted-cash-flow", "Valuation", assign, briefs_companies.CASH_FLOW)

@@ -6,18 +6,13 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from evaluators.professional import briefs_trading
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.assignments.names import TICKERS
 from evaluators.professional.memo import Figure, Memo
 from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "An order to {side} shares of {ticker} was decided at the arrival price and filled in part. Prepare "
-    "the table of fills and a memo on the cost of execution.\nConventions: a cost is positive, a gain negative; for "
-    "a sale, a price below arrival is a cost. The shares that were not filled are valued at the close against the "
-    "arrival price. Fees are in basis points of the traded value."
-)
 COLUMNS = (
     Column("fill", "key", "is the fill, in order"),
     Column("value", "money", "is shares times price"),
@@ -139,4 +134,4 @@ def assign(rng: random.Random) -> Assignment:
     return Assignment(fields, inputs, sheet, Table("fills.csv", COLUMNS, cells), memo, as_of)
 
 
-TEMPLATE = Template("implementation-shortfall", "Trade Cost Analysis", assign, (BRIEF,))
+TEMPLATE = Template("implementation-shortfall", "Trade Cost Analysis", assign, briefs_trading.SHORTFALL)

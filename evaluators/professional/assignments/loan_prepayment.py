@@ -7,20 +7,12 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
+from evaluators.professional import briefs_risk
 from evaluators.professional.assignment import Assignment, Template, any_day
 from evaluators.professional.memo import Figure, Memo
 from evaluators.professional.sheet import Fact, Sheet
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "{client} has a loan with level monthly payments and considers one extra payment of principal, for which the "
-    "lender charges a prepayment fee. Prepare the loan schedule with the extra payment, until the balance is zero, "
-    "and a memo that recommends whether to prepay.\nConventions: the monthly rate is the annual rate divided by 12. "
-    "The level payment and each month's interest are rounded to cents, halves up. The extra payment is made "
-    "together with the regular payment of its month and reduces the balance; the level payment stays the same, so "
-    "that the loan ends early. The last payment is the remaining balance and its interest. The fee is paid "
-    "separately."
-)
 COLUMNS = (
     Column("month", "key", "is the number of the payment, from 1"),
     Column("interest", "money", "is the interest of the month"),
@@ -145,4 +137,4 @@ def assign(rng: random.Random) -> Assignment:
     return Assignment({"client": loan.client}, inputs, _sheet(rng, loan, fee), table, memo, as_of)
 
 
-TEMPLATE = Template("loan-prepayment", "Credit Analysis", assign, (BRIEF,))
+TEMPLATE = Template("loan-prepayment", "Credit Analysis", assign, briefs_risk.LOAN)

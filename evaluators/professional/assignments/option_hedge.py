@@ -6,18 +6,13 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from evaluators.professional import briefs_risk
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.memo import EXACT, Figure, Memo
 from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
 CONTRACT_SHARES = 100
-BRIEF = (
-    "Compute the Greeks of an option book on one share and report to the head of risk.\nConventions: European options "
-    "by Black-Scholes-Merton with continuous rate and dividend yield, time in days over 365, "
-    f"{CONTRACT_SHARES} shares a contract, each position with its own volatility. All figures are for the whole "
-    "position, signed."
-)
 COLUMNS = (
     Column("position", "key", "is the position, in order"),
     Column("value", "money", "is its market value, negative when sold"),
@@ -153,7 +148,9 @@ def assign(rng: random.Random) -> Assignment:
         "positions": [position._asdict() for position in positions],
     }
     sheet = _sheet(rng, market, positions, limit)
-    return Assignment({}, inputs, sheet, Table("greeks.csv", COLUMNS, cells), memo, as_of)
+    return Assignment(
+        {"contract": str(CONTRACT_SHARES)}, inputs, sheet, Table("greeks.csv", COLUMNS, cells), memo, as_of
+    )
 
 
-TEMPLATE = Template("option-hedge", "Risk Management", assign, (BRIEF,))
+TEMPLATE = Template("option-hedge", "Risk Management", assign, briefs_risk.OPTIONS)

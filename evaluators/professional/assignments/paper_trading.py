@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from evaluators.professional import briefs_trading
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.memo import Figure, Memo
 from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
@@ -17,15 +18,6 @@ from lake.records import Bars
 HALF_SPREAD_BPS, IMPACT_BPS, FEE_BPS = 1.0, 50.0, 1.0
 """Costs that the task states. They are the simulator's, which a test confirms."""
 
-BRIEF = (
-    "Trade on the paper account of the trading simulator and report what it cost. Open the account with the "
-    "initial cash, its clock starting on {first}, place the orders of the first day, let time pass to {second}, "
-    "place the others, and let time pass to {as_of}.\n"
-    "Conventions of the simulator: a market order is filled at the open of the "
-    f"first trading day after it was placed. It pays half a spread of {HALF_SPREAD_BPS:g} basis point and an impact of "
-    f"{IMPACT_BPS:g} basis points times the root of its shares over the day's volume, against the trader, and a fee of "
-    f"{FEE_BPS:g} basis point of the value at the fill price."
-)
 COLUMNS = (
     Column("order", "key", "is the order, in the order of placing"),
     Column("fill_price", "number", "is the fill price in dollars", decimals=4),
@@ -165,9 +157,18 @@ def assign(rng: random.Random) -> Assignment:
     )
     cells = tuple((order.order, *done) for order, done in zip(orders, fills, strict=True))
     inputs = {"cash": cash, "orders": [order.instruction() for order in orders], "cost_limit_bps": limit}
-    fields = {"first": first.isoformat(), "second": second.isoformat(), "as_of": as_of.isoformat()}
+    fields = {
+        "first": first.isoformat(),
+        "second": second.isoformat(),
+        "as_of": as_of.isoformat(),
+        "half_spread": f"{HALF_SPREAD_BPS:g}",
+        "impact": f"{IMPACT_BPS:g}",
+        "fee": f"{FEE_BPS:g}",
+    }
     table = Table("executions.csv", COLUMNS, cells)
     return Assignment(fields, inputs, _sheet(rng, orders, cash, limit), table, memo, as_of)
 
 
-TEMPLATE = Template("paper-trading", "Trade Cost Analysis", assign, (BRIEF,), servers=("trading", "yfinance"))
+TEMPLATE = Template(
+    "paper-trading", "Trade Cost Analysis", assign, briefs_trading.PAPER, servers=("trading", "yfinance")
+)

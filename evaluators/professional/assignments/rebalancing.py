@@ -7,18 +7,13 @@ from collections.abc import Sequence
 from math import floor
 from typing import NamedTuple
 
+from evaluators.professional import briefs_trading
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.assignments.names import TICKERS
 from evaluators.professional.memo import Figure, Memo
 from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "{client} is to be rebalanced to its target weights. Prepare the trade list and a memo for the trading desk.\n"
-    "Conventions: net asset value is the value of all shares plus cash. The target number of shares of a line is its "
-    "target weight times the net asset value divided by its price, rounded down to a whole share. The cost of a trade "
-    "is the fee in basis points of its absolute value, paid from cash. Lines that need no trade stay in the list."
-)
 COLUMNS = (
     Column("ticker", "key", "is the share, in alphabetical order"),
     Column("trade_shares", "number", "is the number of shares to trade, negative for a sale", decimals=0),
@@ -136,4 +131,4 @@ def assign(rng: random.Random) -> Assignment:
     return Assignment({"client": client}, inputs, sheet, table, memo, as_of)
 
 
-TEMPLATE = Template("rebalancing", "Portfolio Management", assign, (BRIEF,))
+TEMPLATE = Template("rebalancing", "Portfolio Management", assign, briefs_trading.REBALANCING)

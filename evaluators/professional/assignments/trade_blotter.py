@@ -8,18 +8,13 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from evaluators.professional import briefs_trading
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.assignments.names import TICKERS
 from evaluators.professional.memo import EXACT, Figure, Memo
 from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "The blotter of a desk was exported from three systems. Clean it, compute the realised profit of each share first "
-    "in first out, and report.\nConventions: a record with status CANCELLED is excluded. Of several records with the "
-    "same id, one counts and the others are excluded. Within a share, trades are taken in the order of their dates. "
-    "Dates are YYYY-MM-DD, DD-Mon-YYYY or YYYYMMDD. There are no opening positions, fees or short sales."
-)
 COLUMNS = (
     Column("ticker", "key", "is the share, upper case, in alphabetical order"),
     Column("realised_pnl", "money", "is the realised profit, first in first out, negative for a loss"),
@@ -165,4 +160,4 @@ def assign(rng: random.Random) -> Assignment:
     return Assignment({}, inputs, sheet, Table("profit.csv", COLUMNS, cells), memo, as_of)
 
 
-TEMPLATE = Template("trade-blotter", "Operations", assign, (BRIEF,))
+TEMPLATE = Template("trade-blotter", "Operations", assign, briefs_trading.BLOTTER)

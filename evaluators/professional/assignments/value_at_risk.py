@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluators.professional import briefs_risk
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.memo import Figure, Memo
 from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
@@ -21,12 +22,6 @@ from lake import sample
 CONFIDENCE = 0.99
 WINDOW_DAYS = 250
 TRADING_DAYS_A_YEAR = 252
-BRIEF = (
-    "Measure the risk of a portfolio of shares and report to the committee. The prices are not given: fetch the daily "
-    "closes from the Yahoo Finance tool, from {first_close} to {last_close}, both included.\nConventions: the "
-    f"{WINDOW_DAYS} daily log returns of this window, sample covariances (n-1), zero mean, normal distribution, linear "
-    "positions: the dollar variance of the portfolio is the sum over pairs of value times value times covariance."
-)
 COLUMNS = (
     Column("ticker", "key", "is the share, in alphabetical order"),
     Column("value", "money", "is shares times the last close"),
@@ -131,8 +126,8 @@ def assign(rng: random.Random) -> Assignment:
     }
     table = Table("risk.csv", COLUMNS, cells)
     sheet = _sheet(rng, shares, [name for name in names if name not in shares], limit)
-    fields = {"first_close": days[0].isoformat(), "last_close": days[-1].isoformat()}
+    fields = {"first_close": days[0].isoformat(), "last_close": days[-1].isoformat(), "window": str(WINDOW_DAYS)}
     return Assignment(fields, inputs, sheet, table, memo, as_of)
 
 
-TEMPLATE = Template("value-at-risk", "Risk Management", assign, (BRIEF,), servers=("yfinance",))
+TEMPLATE = Template("value-at-risk", "Risk Management", assign, briefs_risk.VALUE_AT_RISK, servers=("yfinance",))
