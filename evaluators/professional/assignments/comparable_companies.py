@@ -62,7 +62,7 @@ def _sheet(rng: random.Random, peers: Sequence[Peer], target: Peer) -> Sheet:
             Heading(("share price", "price"), "price"),
             Heading(("shares in millions", "million shares outstanding")),
             Heading(("debt", "financial debt"), "millions"),
-            Heading(("cash", "cash and equivalents"), "millions"),
+            Heading(("cash", "cash on hand"), "millions"),
             Heading(("EBITDA",), "millions"),
             Heading(("net income", "earnings"), "millions"),
         ),

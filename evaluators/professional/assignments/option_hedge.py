@@ -89,7 +89,7 @@ def _sheet(rng: random.Random, market: Market, positions: Sequence[Position], li
         titles=("the book", "the option positions", "positions of the book"),
         headings=(
             Heading(("position",)),
-            Heading(("contracts, negative when sold", "contracts (sold ones negative)")),
+            Heading(("contracts (negative when sold)", "contracts (sold ones negative)")),
             Heading(("type", "call or put"), "text"),
             Heading(("strike", "strike price"), "price"),
             Heading(("days to expiry", "days left")),

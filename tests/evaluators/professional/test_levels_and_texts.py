@@ -204,3 +204,9 @@ def test_the_right_reply_has_100_and_nothing_has_0(name: str, difficulty: str, w
         for answer in NULL_FAMILY.values():
             nothing, _ = converse(case, lambda body, answer=answer: answer(body, rng))
             assert nothing.value <= 1.0 and not nothing.passed
+
+
+def test_in_a_draw_of_all_templates_each_meets_each_level_in_three_rounds() -> None:
+    tasks = [case.task for case in DATASET.draw(seed=33, count=33, options={})]
+    met = Counter((task.family, task.difficulty) for task in tasks)
+    assert set(met.values()) == {1} and len(met) == 33

@@ -153,3 +153,32 @@ def test_what_cannot_be_moved_is_not() -> None:
 def test_order_names_and_forms_differ_between_draws() -> None:
     texts = {tell(random.Random(draw), SMALL, "easy") for draw in range(30)}
     assert len(texts) == 30
+
+
+def test_a_table_that_is_corrected_holds_the_wrong_figure() -> None:
+    for draw in range(40):
+        text = tell(random.Random(draw), SMALL, "expert")
+        (shown,) = [block for block in text.split("\n\n") if block.lower().startswith("lines\n")]
+        right = [cell for row in SMALL.exhibits[0].rows for cell in row[1:]]
+        assert sum(not stands(cell, numbers(shown)) for cell in right) >= 1
+        assert all(stands(cell, numbers(text)) for cell in right)
+
+
+def test_easy_texts_keep_to_the_usual_units_and_the_order_of_the_rows() -> None:
+    orders = set()
+    for draw in range(40):
+        easy = tell(random.Random(draw), SMALL, "easy")
+        assert not re.search(r"thousand|million|cents|as a decimal", easy)
+        assert all(written(fact.value, FORMS[fact.unit][0]) in easy for fact in SMALL.facts)
+        hard = tell(random.Random(draw), SMALL, "hard")
+        lines = re.findall(r"(?m)\b([ABC])\b", hard)
+        orders.add("".join(lines))
+        assert "".join(re.findall(r"\b([ABC])\b", easy)) == "ABC"
+    assert len(orders) > 3
+
+
+def test_a_percentage_is_never_raised_by_a_percentage() -> None:
+    rates = Sheet(facts=(Fact(("rate",), 0.05, "fraction"), Fact(("fee",), 25, "basis points")))
+    texts = [tell(random.Random(draw), rates, "expert") for draw in range(60)]
+    assert not any(re.search(r"(raised|lowered) by [\d.]+%", text) for text in texts)
+    assert any(re.search(r"(raised|lowered) by [\d.]+ percentage points", text) for text in texts)
