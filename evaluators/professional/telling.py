@@ -26,9 +26,9 @@ SOURCES = (
 """Which counts, and which does not."""
 STATES = (("approved", "pending"), ("signed", "unsigned"), ("confirmed", "withdrawn"))
 CHANGES = (
-    "{old} until last year, since then {moved} by {change}",
-    "last year's {old}, {moved} by {change} from this year on",
-    "{moved} by {change} this year, from {old}",
+    "{old} as first stated, since then {moved} by {change}",
+    "at first {old}, {moved} by {change} after a review",
+    "{moved} by {change} from the {old} first stated",
 )
 
 
