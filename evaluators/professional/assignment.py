@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from datetime import date
 
 from evaluators.answers import Refusal
-from evaluators.contract import Case, Json, Score, SingleTurn, Task
+from evaluators.contract import Case, Difficulty, Json, Score, SingleTurn, Task
 from evaluators.professional import deliverables, marks
+from evaluators.professional.briefs import Brief
 from evaluators.professional.memo import Memo
+from evaluators.professional.sheet import Sheet
 from evaluators.professional.table import Table
+from evaluators.professional.telling import tell
 
 
 @dataclass(frozen=True)
@@ -21,22 +24,25 @@ class Assignment:
 
     Attributes
     ----------
-    brief
-        The situation, the inputs by name, and every convention that the figures depend on.
+    fields
+        What stands in the braces of every wording.
     inputs
-        Data of the assignment, JSON; sent as the task's context.
+        What the figures follow from, by name: for a second computation, never sent.
+    sheet
+        The same as it is told in the text.
     """
 
-    brief: str
+    fields: Mapping[str, str]
     inputs: Mapping[str, Json]
+    sheet: Sheet
     table: Table
     memo: Memo
     as_of: date
 
-    def question(self) -> str:
+    def question(self, rng: random.Random, wording: str, difficulty: Difficulty) -> str:
         """Return the whole text of the task."""
         return (
-            f"{self.brief}\n\nThe inputs are in the context of this message.\n\nDeliverables\n"
+            f"{wording.format_map(self.fields)}\n\n{tell(rng, self.sheet, difficulty)}\n\nDeliverables\n"
             f"1. {self.table.describe()}\n2. {self.memo.describe()}"
         )
 
@@ -73,6 +79,8 @@ class Template:
         FAB++ category, or the field's name for this work.
     draw
         Draws one assignment.
+    brief
+        Its texts, with the names of ``Assignment.fields`` in braces.
     servers
         Tool servers without which it cannot be done.
     """
@@ -80,10 +88,12 @@ class Template:
     name: str
     category: str
     draw: Callable[[random.Random], Assignment]
+    brief: Brief
     servers: tuple[str, ...] = ()
 
-    def case(self, assignment: Assignment, task_id: str) -> Case:
-        """Return the task and its session."""
+    def case(self, rng: random.Random, difficulty: Difficulty, text: str, *, wording: str, task_id: str) -> Case:
+        """Draw an assignment, put by this text of the brief; return the task and its session."""
+        assignment = self.draw(rng)
         task = Task(
             task_id=task_id,
             section="professional_tasks",
@@ -91,11 +101,12 @@ class Template:
             category=self.category,
             family=f"professional/{self.name}",
             as_of=assignment.as_of,
-            question=assignment.question(),
+            question=assignment.question(rng, text, difficulty),
             answer_format=deliverables.answer_format((assignment.table.name, assignment.memo.name)),
             answer_schema=deliverables.SCHEMA,
-            context=assignment.inputs,
             servers=self.servers,
+            difficulty=difficulty,
+            wording=wording,
         )
         return Case(task, lambda: SingleTurn(task, judge=assignment.judge, gold_text=assignment.perfect_reply()))
 

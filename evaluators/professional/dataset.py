@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 
-from evaluators.contract import Case, Dataset, Difficulty, Family, Given, Section
+from evaluators.contract import DIFFICULTIES, Case, Dataset, Difficulty, Family, Given, Section
 from evaluators.drawing import chosen, rotation, stream, task_id, without_collection
 from evaluators.professional.assignment import Template
 from evaluators.professional.assignments import (
@@ -25,7 +25,7 @@ from evaluators.professional.assignments import (
 )
 from evaluators.professional.options import Options
 
-VERSION = "1.1"
+VERSION = "2.0"
 TEMPLATES = {
     module.TEMPLATE.name: module.TEMPLATE
     for module in (
@@ -42,9 +42,6 @@ TEMPLATES = {
         paper_trading,
     )
 }
-HARD = frozenset({"paper-trading", "value-at-risk", "option-hedge"})
-"""Assignments whose inputs have to be fetched, or whose figures follow from a choice of the agent's."""
-SOURCES = ("marks.py", "table.py", "memo.py", "deliverables.py", "assignment.py")
 
 
 @dataclass(frozen=True)
@@ -56,8 +53,13 @@ class Professional(Dataset):
     version: str = VERSION
 
     def families(self) -> Sequence[Family]:
-        """Return a family for each template."""
-        return [Family(f"{self.name}/{row.name}", row.category, (_difficulty(row),)) for row in TEMPLATES.values()]
+        """Return a family for each template, in every difficulty."""
+        return [
+            Family(
+                f"{self.name}/{row.name}", row.category, DIFFICULTIES, len(row.brief.usual), len(row.brief.held_back)
+            )
+            for row in TEMPLATES.values()
+        ]
 
     @without_collection()
     def draw(self, *, seed: int, count: int, options: Given) -> Sequence[Case]:
@@ -65,21 +67,36 @@ class Professional(Dataset):
 
         Every round begins with the templates in ``first``, so that even a short draw has them.
         """
-        cases = []
-        for index, template in enumerate(self._order(Options.read(options), seed=seed, count=count)):
-            name = (self.name, VERSION, seed, template.name, index)
-            case = template.case(template.draw(stream(*name)), task_id(*name, show=(0, 3)))
-            cases.append(replace(case, task=replace(case.task, difficulty=_difficulty(template))))
-        return cases
+        given = Options.read(options)
+        names, levels = _templates(given), _difficulties(given)
+        order = self._order(given, seed=seed, count=count)
+        return [self._case(row, at // len(names), seed, at, levels, given) for at, row in enumerate(order)]
+
+    def _case(
+        self, template: Template, visit: int, seed: int, index: int, levels: tuple[Difficulty, ...], options: Options
+    ) -> Case:
+        """Draw a template for the time ``visit``: its levels take turns, and so do its texts."""
+        held_back = options.wordings == "held_back"
+        texts = template.brief.held_back if held_back else template.brief.usual
+        mark = "held-back" if held_back else "usual"
+        named = (self.name, VERSION, seed, template.name)
+        difficulty = rotation(levels, index=visit, name=(*named, "difficulty"))
+        number = rotation(range(len(texts)), index=visit, name=(*named, mark))
+        name = (*named, difficulty, mark, index)
+        identity = task_id(*name, show=(0, 3))
+        return template.case(stream(*name), difficulty, texts[number], wording=f"{mark} {number + 1}", task_id=identity)
 
     def data_hash(self, options: Given) -> str:
         """Return the sha256 of the templates' and the marking scheme's source."""
-        _templates(Options.read(options))
-        folder = resources.files(__package__)
-        files = sorted(entry.name for entry in folder.joinpath("assignments").iterdir() if entry.name.endswith(".py"))
+        given = Options.read(options)
+        _templates(given)
+        _difficulties(given)
         digest = hashlib.sha256()
-        for name in (*SOURCES, *(f"assignments/{file}" for file in files)):
-            digest.update(f"{name}\n".encode() + folder.joinpath(name).read_bytes())
+        folder = resources.files(__package__)
+        for part in (folder, folder.joinpath("assignments")):
+            for file in sorted(part.iterdir(), key=lambda file: file.name):
+                if file.name.endswith(".py"):
+                    digest.update(f"{file.name}\n".encode() + file.read_bytes())
         return digest.hexdigest()
 
     def _order(self, options: Options, *, seed: int, count: int) -> list[Template]:
@@ -93,8 +110,8 @@ class Professional(Dataset):
         return [TEMPLATES[name] for name in order[:count]]
 
 
-def _difficulty(template: Template) -> Difficulty:
-    return "hard" if template.name in HARD else "easy"
+def _difficulties(options: Options) -> tuple[Difficulty, ...]:
+    return chosen("difficulties", options.difficulties, DIFFICULTIES)
 
 
 def _templates(options: Options) -> tuple[str, ...]:

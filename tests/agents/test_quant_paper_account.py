@@ -1,4 +1,7 @@
-"""The quant's paper-trading assignment: worked out on the real servers, marked by the dataset."""
+"""The quant's paper-trading assignment: worked out on the real servers, marked by the dataset.
+
+The dataset tells its inputs in the text, which the quant does not read; here it is given them by name.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from evaluators.contract import Case, Score
 from evaluators.professional.dataset import DATASET
 from mcp_servers import access
 from mcp_servers.server_set import ServerSet, start_servers
+from tests.evaluators.professional.test_professional import inputs_of
 from tests.mcp_servers.call_logs import calls_of
 
 Importer = Callable[[str, str], ModuleType]
@@ -35,13 +39,19 @@ def servers() -> Iterator[ServerSet]:
 
 
 def hand_in(
-    quant: Agent, servers: ServerSet, case: Case, *, offered: tuple[str, ...] = ("yfinance", "trading")
+    quant: Agent,
+    servers: ServerSet,
+    case: Case,
+    *,
+    offered: tuple[str, ...] = ("yfinance", "trading"),
+    by_name: bool = True,
 ) -> tuple[str, str]:
     """Return the agent's reply over A2A and the token of the accounts it traded on."""
     grant = access.Grant("run", f"{case.task.task_id} {offered}", case.task.as_of, seed=1, servers=offered)
     token = access.issue(grant, servers.key)
     urls = {name: url for name, url in servers.urls(token).items() if name in offered}
     message = case.open().opening() | {"as_of": case.task.as_of.isoformat(), "mcp_servers": urls}
+    message |= {"context": inputs_of(case)} if by_name else {}
     return quant(json.dumps(message)), token
 
 
@@ -57,7 +67,7 @@ def test_the_orders_are_traded_and_their_costs_handed_in(quant: Agent, servers: 
     reply, token = hand_in(quant, servers, case)
     score = marked(case, reply)
     assert score.value == pytest.approx(100.0), score.reason
-    assert len(calls_of(servers, "trading", token)) > len(case.task.context["orders"])
+    assert len(calls_of(servers, "trading", token)) > len(inputs_of(case)["orders"])
     # the report is of these orders: that of another seed is worth nothing
     assert marked(drawn(seed + 100), reply).value < 20.0
 
@@ -72,6 +82,12 @@ def test_without_the_trading_server_nothing_is_made_up(quant: Agent, servers: Se
     reply, _ = hand_in(quant, servers, case, offered=("yfinance",))
     assert "deliverables" not in reply
     assert marked(case, reply).value == 0.0
+
+
+def test_what_is_told_in_the_text_is_not_read_by_name(quant: Agent, servers: ServerSet) -> None:
+    case = drawn(SEEDS[0])
+    reply, _ = hand_in(quant, servers, case, by_name=False)
+    assert "context" not in case.open().opening() and marked(case, reply).value == 0.0
 
 
 class Broker:

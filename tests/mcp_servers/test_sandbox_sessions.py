@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import pytest
 from mcp.client import Client
 
+from evaluators.contract import Score, SingleTurn
 from evaluators.professional.dataset import DATASET
 from mcp_servers import caller, sandbox
 from mcp_servers.access import Grant
@@ -119,10 +121,12 @@ def test_files_that_are_handed_in_are_read_like_files_and_written_ones_stay(note
 
 
 def test_the_files_of_a_task_are_there_in_its_calls_and_in_no_others(pool: Pool) -> None:
-    (case,) = DATASET.draw(seed=3, count=1, options={"task_types": ["trade-blotter"]})
+    (drawn,) = DATASET.draw(seed=3, count=1, options={"task_types": ["trade-blotter"]})
+    task = replace(drawn.task, context={"records": [{"id": "T1", "price": "$1,200.50"}]})
+    session = SingleTurn(task, judge=lambda reply: Score(0.0, False), gold_text="")
     grants = [Grant("run", task, date(2024, 6, 28), 5) for task in ("t", "other")]
     handouts = Handouts()
-    handouts.put(grants[0], case.open().handouts()["sandbox"])
+    handouts.put(grants[0], session.handouts()["sandbox"])
     server = sandbox.build_server(pool=pool, handouts=handouts)
 
     async def read(code: str) -> Any:
@@ -130,7 +134,7 @@ def test_the_files_of_a_task_are_there_in_its_calls_and_in_no_others(pool: Pool)
             return (await client.call_tool("execute_python", {"code": code})).structured_content
 
     code = "import json\njson.load(open('context.json'))"
-    for grant, expected in zip(grants, (case.task.context, None), strict=True):
+    for grant, expected in zip(grants, (task.context, None), strict=True):
         with caller.acting_as(grant):
             assert asyncio.run(read(code))["result"] == expected
 

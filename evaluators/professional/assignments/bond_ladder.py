@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from evaluators.professional import briefs_risk
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.memo import Figure, Memo
+from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "{client} holds a ladder of bonds with annual coupons, the first of them due one year after settlement. Prepare "
-    "the table of yearly cash flows and a memo on value and duration.\nConventions: each bond pays its coupon rate "
-    "on its face value once a year on the anniversary of settlement, and its face value at maturity; all cash flows "
-    "are discounted at one flat yield with annual compounding; no accrued interest. Do not round intermediate "
-    "results."
-)
 COLUMNS = (
     Column("date", "key", "is the payment date (YYYY-MM-DD)"),
     Column("coupons", "money", "is the sum of the coupons of all bonds"),
@@ -60,6 +55,36 @@ def cash_flows(bonds: Sequence[Bond], *, flat_yield: float) -> list[Year]:
     return rows
 
 
+def _sheet(
+    rng: random.Random, bonds: Sequence[Bond], dates: Mapping[int, str], settlement: date, rate: float, target: float
+) -> Sheet:
+    table = Exhibit(
+        titles=("the bonds", "the rungs of the ladder", "holdings at settlement"),
+        headings=(
+            Heading(("bond", "rung")),
+            Heading(("face value", "nominal", "face"), "dollars"),
+            Heading(("coupon", "coupon rate", "annual coupon"), "fraction"),
+            Heading(("maturity", "matures on", "redeemed on"), "text"),
+        ),
+        rows=tuple((bond.bond, bond.face, bond.coupon, dates[bond.years]) for bond in bonds),
+        spare=tuple(f"B{number}" for number in range(10, 20)),
+        beside=(
+            column(rng, Heading(("yield at purchase", "yield when bought"), "fraction"), bonds, 0.01, 0.07, 4),
+            column(rng, Heading(("price paid for 100 of face",)), bonds, 90, 110, 2),
+        ),
+    )
+    facts = (
+        Fact(("settlement", "settlement date"), settlement.isoformat(), "text"),
+        Fact(("flat yield", "yield for discounting"), rate, "fraction"),
+        Fact(("target duration in years", "duration wanted, years"), target),
+    )
+    beside = (
+        Fact(("yield of the benchmark index",), rng.randrange(200, 650) / 10_000, "fraction"),
+        Fact(("duration of the benchmark index in years",), round(rng.uniform(2, 7), 2)),
+    )
+    return Sheet(facts, (table,), beside)
+
+
 def assign(rng: random.Random) -> Assignment:
     """Draw a ladder, a yield and a target duration near the ladder's own."""
     settlement, client, flat_yield = any_day(rng), rng.choice(CLIENTS), rng.randrange(200, 650) / 10_000
@@ -97,7 +122,8 @@ def assign(rng: random.Random) -> Assignment:
         "bonds": [{**bond._asdict(), "maturity": dates[bond.years]} for bond in bonds],
     }
     table = Table("cash_flows.csv", COLUMNS, cells)
-    return Assignment(BRIEF.format(client=client), inputs, table, memo, settlement)
+    sheet = _sheet(rng, bonds, dates, settlement, flat_yield, target)
+    return Assignment({"client": client}, inputs, sheet, table, memo, settlement)
 
 
-TEMPLATE = Template("bond-ladder", "Fixed Income", assign)
+TEMPLATE = Template("bond-ladder", "Fixed Income", assign, briefs_risk.BOND)

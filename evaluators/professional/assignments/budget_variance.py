@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from evaluators.professional import briefs_companies
 from evaluators.professional.assignment import Assignment, Template, any_day
 from evaluators.professional.memo import Figure, Memo
+from evaluators.professional.sheet import Exhibit, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "Explain the contribution of the {division} division against its budget. Contribution is volume times price less "
-    "unit cost. A variance that raises contribution is positive."
-)
 COLUMNS = (
     Column("product", "key", "is the product, in ascending order"),
     Column("price_variance", "money", "is actual price less budget price, times actual volume"),
@@ -64,6 +63,36 @@ def _draw(rng: random.Random, name: str) -> Product:
     return Product(name, planned, reached)
 
 
+def _exhibit(rng: random.Random, titles: tuple[str, ...], lines: Sequence[tuple[str, Line]]) -> Exhibit:
+    taken = {name for name, _ in lines}
+    return Exhibit(
+        titles=titles,
+        headings=(
+            Heading(("product", "item")),
+            Heading(("volume", "units", "units sold")),
+            Heading(("price", "price a unit"), "price"),
+            Heading(("unit cost", "cost a unit"), "price"),
+        ),
+        rows=tuple((name, *line) for name, line in lines),
+        spare=tuple(name for name in (f"P{number}" for number in range(10, 99)) if name not in taken),
+        beside=(
+            column(rng, Heading(("list price",), "price"), lines, 20, 160, 2),
+            column(rng, Heading(("units in stock",)), lines, 50, 900),
+        ),
+    )
+
+
+def _sheet(rng: random.Random, products: Sequence[Product]) -> Sheet:
+    budget = [(row.product, row.budget) for row in products]
+    actual = [(row.product, row.actual) for row in products]
+    return Sheet(
+        exhibits=(
+            _exhibit(rng, ("the budget", "budget of the year", "what was planned"), budget),
+            _exhibit(rng, ("the actual figures", "actuals of the year", "what was reached"), actual),
+        )
+    )
+
+
 def assign(rng: random.Random) -> Assignment:
     """Draw a product range."""
     division, as_of = rng.choice(DIVISIONS), any_day(rng)
@@ -94,7 +123,7 @@ def assign(rng: random.Random) -> Assignment:
         ]
     }
     table = Table("variance.csv", COLUMNS, cells)
-    return Assignment(BRIEF.format(division=division), inputs, table, memo, as_of)
+    return Assignment({"division": division}, inputs, _sheet(rng, products), table, memo, as_of)
 
 
-TEMPLATE = Template("budget-variance", "Management Accounting", assign)
+TEMPLATE = Template("budget-variance", "Management Accounting", assign, briefs_companies.VARIANCE)

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import random
 import statistics
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from evaluators.professional import briefs_companies
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.assignments.names import COMPANIES
 from evaluators.professional.memo import Figure, Memo
+from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "Value {target} by comparable companies and report to the deal team. Amounts are in millions of dollars, shares in "
-    "millions, share prices in dollars.\nConventions: enterprise value is market value of the shares plus debt less "
-    "cash. The price by EV/EBITDA is the target's EBITDA times the median multiple, less its debt, plus its cash, over "
-    "its shares. The price by P/E is the target's net income times the median multiple over its shares. Do not round "
-    "intermediate results."
-)
 COLUMNS = (
     Column("peer", "key", "is the company, in alphabetical order"),
     Column("enterprise_value", "number", "is the enterprise value in millions of dollars"),
@@ -56,6 +52,42 @@ def _draw(rng: random.Random, name: str) -> Peer:
     return Peer(name, price, shares, debt, cash, ebitda, income)
 
 
+def _sheet(rng: random.Random, peers: Sequence[Peer], target: Peer) -> Sheet:
+    of = f"of {target.peer}"
+    taken = {target.peer, *(peer.peer for peer in peers)}
+    table = Exhibit(
+        titles=("the peers", "the peer group", "listed companies of the group"),
+        headings=(
+            Heading(("company", "peer")),
+            Heading(("share price", "price"), "price"),
+            Heading(("shares in millions", "million shares outstanding")),
+            Heading(("debt", "financial debt"), "millions"),
+            Heading(("cash", "cash on hand"), "millions"),
+            Heading(("EBITDA",), "millions"),
+            Heading(("net income", "earnings"), "millions"),
+        ),
+        rows=tuple(peers),
+        spare=tuple(name for name in (*COMPANIES, "Kestrelworth", "Lowmoor", "Marchbank") if name not in taken),
+        beside=(
+            column(rng, Heading(("revenue",), "millions"), peers, 300, 2500, 1),
+            column(rng, Heading(("EBITDA of the year before",), "millions"), peers, 40, 400, 1),
+        ),
+    )
+    facts = (
+        Fact((f"share price {of}",), target.share_price, "price"),
+        Fact((f"shares {of} in millions",), target.shares),
+        Fact((f"debt {of}", f"financial debt {of}"), target.debt, "millions"),
+        Fact((f"cash {of}",), target.cash, "millions"),
+        Fact((f"EBITDA {of}",), target.ebitda, "millions"),
+        Fact((f"net income {of}", f"earnings {of}"), target.net_income, "millions"),
+    )
+    beside = (
+        Fact((f"revenue {of}",), round(rng.uniform(300, 2500), 1), "millions"),
+        Fact((f"highest share price {of} in a year",), round(target.share_price * rng.uniform(1.1, 1.6), 2), "price"),
+    )
+    return Sheet(facts, (table,), beside)
+
+
 def assign(rng: random.Random) -> Assignment:
     """Draw a target, its peers and a share price near what the peers imply."""
     names, as_of = rng.sample(COMPANIES, rng.randint(6, 8)), any_day(rng)
@@ -84,7 +116,8 @@ def assign(rng: random.Random) -> Assignment:
     )
     cells = tuple((peer.peer, peer.enterprise_value, *peer.multiples()) for peer in peers)
     inputs = {"peers": [peer._asdict() for peer in peers], "target": target._asdict()}
-    return Assignment(BRIEF.format(target=target.peer), inputs, Table("peers.csv", COLUMNS, cells), memo, as_of)
+    sheet, table = _sheet(rng, peers, target), Table("peers.csv", COLUMNS, cells)
+    return Assignment({"target": target.peer}, inputs, sheet, table, memo, as_of)
 
 
-TEMPLATE = Template("comparable-companies", "Valuation", assign)
+TEMPLATE = Template("comparable-companies", "Valuation", assign, briefs_companies.COMPARABLES)

@@ -6,20 +6,13 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from evaluators.professional import briefs_companies
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.assignments.names import COMPANIES
 from evaluators.professional.memo import Figure, Memo
+from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "Value {company} by discounted cash flow and report to the committee. Amounts of the inputs are in millions of "
-    "dollars, shares in millions.\nConventions: revenue grows from the base year by the growth rates. Free cash "
-    "flow is revenue times EBIT margin times one minus the tax rate, plus depreciation, less capital expenditure "
-    "(both fractions of the year's revenue), less the working capital rate times the increase of revenue. Flows "
-    "come at the end of each year; the first is one year from now. The terminal value at the end of the last year "
-    "is that year's free cash flow times one plus the terminal growth, divided by cost of capital less terminal "
-    "growth. Do not round intermediate results."
-)
 COLUMNS = (
     Column("year", "key", "is the forecast year"),
     Column("revenue", "number", "is the revenue in millions of dollars"),
@@ -103,6 +96,41 @@ def _draw(rng: random.Random) -> Company:
     )
 
 
+def _sheet(rng: random.Random, company: Company, price: float) -> Sheet:
+    first, growth = company.first_forecast_year, company.revenue_growth
+    table = Exhibit(
+        titles=("growth of revenue", "the forecast of revenue growth", "how revenue grows"),
+        headings=(Heading(("year", "forecast year")), Heading(("growth", "revenue growth"), "fraction")),
+        rows=tuple((str(first + place), rate) for place, rate in enumerate(growth)),
+        beside=(
+            column(rng, Heading(("growth of the industry",), "fraction"), growth, 0.01, 0.12, 3),
+            column(rng, Heading(("inflation",), "fraction"), growth, 0.01, 0.05, 3),
+        ),
+    )
+    facts = (
+        Fact(("first forecast year",), str(first), "text"),
+        Fact(("revenue of the base year", "base-year revenue"), company.base_year_revenue, "millions"),
+        Fact(("EBIT margin",), company.ebit_margin, "fraction"),
+        Fact(("tax rate",), company.tax_rate, "fraction"),
+        Fact(("depreciation over revenue", "depreciation rate, of revenue"), company.depreciation_rate, "fraction"),
+        Fact(("capital expenditure over revenue", "capital expenditure rate, of revenue"),
+             company.capital_expenditure_rate, "fraction"),
+        Fact(("working capital over the increase of revenue", "working capital rate"),
+             company.working_capital_rate, "fraction"),
+        Fact(("cost of capital", "weighted average cost of capital"), company.cost_of_capital, "fraction"),
+        Fact(("terminal growth", "growth after the forecast"), company.terminal_growth, "fraction"),
+        Fact(("net debt",), company.net_debt, "millions"),
+        Fact(("shares in millions", "number of shares in millions"), company.shares),
+        Fact(("share price", "price of the share today"), price, "price"),
+    )  # fmt: skip
+    beside = (
+        Fact(("EBITDA margin of the industry",), round(rng.uniform(0.15, 0.3), 3), "fraction"),
+        Fact(("cost of debt before tax",), round(rng.uniform(0.03, 0.07), 4), "fraction"),
+        Fact(("revenue two years before the base year",), round(rng.uniform(200, 3000), 1), "millions"),
+    )
+    return Sheet(facts, (table,), beside)
+
+
 def assign(rng: random.Random) -> Assignment:
     """Draw a company and a share price near its value."""
     company = _draw(rng)
@@ -133,7 +161,7 @@ def assign(rng: random.Random) -> Assignment:
     cells = tuple((str(company.first_forecast_year + index), *row) for index, row in enumerate(rows))
     inputs = {**company._asdict(), "share_price": price}
     table = Table("forecast.csv", COLUMNS, cells)
-    return Assignment(BRIEF.format(company=company.company), inputs, table, memo, as_of)
+    return Assignment({"company": company.company}, inputs, _sheet(rng, company, price), table, memo, as_of)
 
 
-TEMPLATE = Template("discounted-cash-flow", "Valuation", assign)
+TEMPLATE = Template("discounted-cash-flow", "Valuation", assign, briefs_companies.CASH_FLOW)

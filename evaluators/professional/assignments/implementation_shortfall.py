@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from evaluators.professional import briefs_trading
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.assignments.names import TICKERS
 from evaluators.professional.memo import Figure, Memo
+from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "An order to {side} {shares:,} shares of {ticker} was decided at the arrival price and filled in part. Prepare "
-    "the table of fills and a memo on the cost of execution.\nConventions: a cost is positive, a gain negative; for "
-    "a sale, a price below arrival is a cost. The shares that were not filled are valued at the close against the "
-    "arrival price. Fees are in basis points of the traded value."
-)
 COLUMNS = (
     Column("fill", "key", "is the fill, in order"),
     Column("value", "money", "is shares times price"),
@@ -64,6 +61,38 @@ def _draw(rng: random.Random) -> tuple[Order, list[Fill]]:
     return Order(rng.choice(TICKERS), side, ordered, arrival, close), fills
 
 
+def _sheet(rng: random.Random, order: Order, fills: Sequence[Fill], fee_bps: float, limit: float) -> Sheet:
+    arrival = order.arrival_price
+    table = Exhibit(
+        titles=("the fills", "executions of the order", "what was filled"),
+        headings=(
+            Heading(("fill", "execution")),
+            Heading(("shares", "shares filled", "quantity")),
+            Heading(("price", "fill price"), "price"),
+        ),
+        rows=tuple(fills),
+        spare=tuple(f"F{number}" for number in range(30, 40)),
+        beside=(
+            column(rng, Heading(("shares on offer", "depth of the book in shares")), fills, 300, 9000),
+            column(rng, Heading(("mid price", "mid price after the fill"), "price"), fills, 0.98 * arrival,
+                   1.02 * arrival, 2),
+        ),
+    )  # fmt: skip
+    facts = (
+        Fact(("shares ordered", "size of the order in shares"), order.shares),
+        Fact(("arrival price", "price at arrival"), arrival, "price"),
+        Fact(("closing price", "close of the day"), order.close_price, "price"),
+        Fact(("fee on the traded value", "fee"), fee_bps, "basis points"),
+        Fact(("limit of the execution policy", "limit on the implementation shortfall"), limit, "basis points"),
+    )
+    beside = (
+        Fact(("close of the day before",), round(arrival * rng.uniform(0.97, 1.03), 2), "price"),
+        Fact(("volume-weighted price of the market",), round(arrival * rng.uniform(0.99, 1.02), 2), "price"),
+        Fact(("shortfall of the last order",), round(rng.uniform(5, 40), 1), "basis points"),
+    )
+    return Sheet(facts, (table,), beside)
+
+
 def assign(rng: random.Random) -> Assignment:
     """Draw an order, its fills and a limit near the shortfall."""
     (order, fills), fee_bps, as_of = _draw(rng), rng.randint(1, 6), any_day(rng)
@@ -101,7 +130,8 @@ def assign(rng: random.Random) -> Assignment:
         "fee_bps": fee_bps,
         "limit_bps": limit,
     }
-    return Assignment(BRIEF.format(**order._asdict()), inputs, Table("fills.csv", COLUMNS, cells), memo, as_of)
+    fields, sheet = {"side": order.side, "ticker": order.ticker}, _sheet(rng, order, fills, fee_bps, limit)
+    return Assignment(fields, inputs, sheet, Table("fills.csv", COLUMNS, cells), memo, as_of)
 
 
-TEMPLATE = Template("implementation-shortfall", "Trade Cost Analysis", assign)
+TEMPLATE = Template("implementation-shortfall", "Trade Cost Analysis", assign, briefs_trading.SHORTFALL)

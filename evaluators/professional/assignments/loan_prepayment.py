@@ -7,19 +7,12 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
+from evaluators.professional import briefs_risk
 from evaluators.professional.assignment import Assignment, Template, any_day
 from evaluators.professional.memo import Figure, Memo
+from evaluators.professional.sheet import Fact, Sheet
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "{client} has a loan with level monthly payments and considers one extra payment of principal, for which the "
-    "lender charges a prepayment fee. Prepare the loan schedule with the extra payment, until the balance is zero, "
-    "and a memo that recommends whether to prepay.\nConventions: the monthly rate is the annual rate divided by 12. "
-    "The level payment and each month's interest are rounded to cents, halves up. The extra payment is made "
-    "together with the regular payment of its month and reduces the balance; the level payment stays the same, so "
-    "that the loan ends early. The last payment is the remaining balance and its interest. The fee is paid "
-    "separately."
-)
 COLUMNS = (
     Column("month", "key", "is the number of the payment, from 1"),
     Column("interest", "money", "is the interest of the month"),
@@ -91,6 +84,27 @@ def _draw(rng: random.Random) -> Loan:
     )
 
 
+def _sheet(rng: random.Random, loan: Loan, fee: Decimal) -> Sheet:
+    principal = float(loan.principal)
+    return Sheet(
+        facts=(
+            Fact(("principal", "amount of the loan", "amount borrowed"), principal, "dollars"),
+            Fact(("annual rate", "nominal rate a year", "interest rate a year"), float(loan.annual_rate), "fraction"),
+            Fact(("term in months", "number of monthly payments agreed"), loan.months),
+            Fact(("extra payment", "extra payment of principal"), float(loan.extra_payment), "dollars"),
+            Fact(("month of the extra payment", "number of the regular payment that the extra one comes with"),
+                 loan.extra_payment_month),
+            Fact(("prepayment fee", "fee for the prepayment"), float(fee), "dollars"),
+        ),
+        beside=(
+            Fact(("rate of the lender for new loans", "rate that another bank offers"),
+                 rng.randrange(325, 925) / 10_000, "fraction"),
+            Fact(("arrangement fee paid at signing",), rng.randrange(1, 9) * 500, "dollars"),
+            Fact(("value of the collateral",), rng.randrange(900, 2_000) * 1000, "dollars"),
+        ),
+    )  # fmt: skip
+
+
 def assign(rng: random.Random) -> Assignment:
     """Draw a loan and a fee on either side of the interest saved."""
     loan, as_of = _draw(rng), any_day(rng)
@@ -119,7 +133,8 @@ def assign(rng: random.Random) -> Assignment:
     )
     terms = {name: float(value) if isinstance(value, Decimal) else value for name, value in loan._asdict().items()}
     inputs = {"loan": {**terms, "prepayment_fee": float(fee)}}
-    return Assignment(BRIEF.format(client=loan.client), inputs, Table("schedule.csv", COLUMNS, cells), memo, as_of)
+    table = Table("schedule.csv", COLUMNS, cells)
+    return Assignment({"client": loan.client}, inputs, _sheet(rng, loan, fee), table, memo, as_of)
 
 
-TEMPLATE = Template("loan-prepayment", "Credit Analysis", assign)
+TEMPLATE = Template("loan-prepayment", "Credit Analysis", assign, briefs_risk.LOAN)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from evaluators.professional import briefs_risk
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.memo import EXACT, Figure, Memo
+from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
 CONTRACT_SHARES = 100
-BRIEF = (
-    "Compute the Greeks of an option book on one share and report to the head of risk.\nConventions: European options "
-    "by Black-Scholes-Merton with continuous rate and dividend yield, time in days over 365, "
-    f"{CONTRACT_SHARES} shares a contract, each position with its own volatility. All figures are for the whole "
-    "position, signed."
-)
 COLUMNS = (
     Column("position", "key", "is the position, in order"),
     Column("value", "money", "is its market value, negative when sold"),
@@ -87,6 +84,38 @@ def _draw(rng: random.Random) -> tuple[Market, list[Position]]:
     return Market(spot, round(rng.uniform(0.01, 0.05), 4), round(rng.uniform(0.0, 0.03), 4)), positions
 
 
+def _sheet(rng: random.Random, market: Market, positions: Sequence[Position], limit: float) -> Sheet:
+    table = Exhibit(
+        titles=("the book", "the option positions", "positions of the book"),
+        headings=(
+            Heading(("position",)),
+            Heading(("contracts (negative when sold)", "contracts (sold ones negative)")),
+            Heading(("type", "call or put"), "text"),
+            Heading(("strike", "strike price"), "price"),
+            Heading(("days to expiry", "days left")),
+            Heading(("volatility", "implied volatility"), "fraction"),
+        ),
+        rows=tuple(positions),
+        spare=tuple(f"O{number}" for number in range(20, 30)),
+        beside=(
+            column(rng, Heading(("premium a share when opened",), "price"), positions, 1, 30, 2),
+            column(rng, Heading(("open interest",)), positions, 200, 9000),
+        ),
+    )
+    facts = (
+        Fact(("spot", "price of the share"), market.spot, "price"),
+        Fact(("rate", "interest rate"), market.rate, "fraction"),
+        Fact(("dividend yield", "dividend yield of the share"), market.dividend_yield, "fraction"),
+        Fact(("delta limit", "limit on the delta in dollars"), limit, "dollars"),
+    )
+    beside = (
+        Fact(("volatility of the share over the past year",), round(rng.uniform(0.16, 0.48), 3), "fraction"),
+        Fact(("price of the share a month ago",), round(market.spot * rng.uniform(0.9, 1.1), 2), "price"),
+        Fact(("limit on the vega",), rng.randrange(5, 60) * 1000, "dollars"),
+    )
+    return Sheet(facts, (table,), beside)
+
+
 def assign(rng: random.Random) -> Assignment:
     """Draw a book and a limit near its dollar delta."""
     (market, positions), as_of = _draw(rng), any_day(rng)
@@ -118,7 +147,10 @@ def assign(rng: random.Random) -> Assignment:
         "delta_limit_dollars": limit,
         "positions": [position._asdict() for position in positions],
     }
-    return Assignment(BRIEF, inputs, Table("greeks.csv", COLUMNS, cells), memo, as_of)
+    sheet = _sheet(rng, market, positions, limit)
+    return Assignment(
+        {"contract": str(CONTRACT_SHARES)}, inputs, sheet, Table("greeks.csv", COLUMNS, cells), memo, as_of
+    )
 
 
-TEMPLATE = Template("option-hedge", "Risk Management", assign)
+TEMPLATE = Template("option-hedge", "Risk Management", assign, briefs_risk.OPTIONS)

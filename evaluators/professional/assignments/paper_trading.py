@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from evaluators.professional import briefs_trading
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.memo import Figure, Memo
+from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 from lake import sample
 from lake.records import Bars
@@ -16,14 +18,6 @@ from lake.records import Bars
 HALF_SPREAD_BPS, IMPACT_BPS, FEE_BPS = 1.0, 50.0, 1.0
 """Costs that the task states. They are the simulator's, which a test confirms."""
 
-BRIEF = (
-    "Trade on the paper account of the trading simulator and report what it cost. Open the account with ${cash:,.0f} "
-    "of cash, its clock starting on {first}, place the orders of the first day, let time pass to {second}, place the "
-    "others, and let time pass to {as_of}.\nConventions of the simulator: a market order is filled at the open of the "
-    f"first trading day after it was placed. It pays half a spread of {HALF_SPREAD_BPS:g} basis point and an impact of "
-    f"{IMPACT_BPS:g} basis points times the root of its shares over the day's volume, against the trader, and a fee of "
-    f"{FEE_BPS:g} basis point of the value at the fill price."
-)
 COLUMNS = (
     Column("order", "key", "is the order, in the order of placing"),
     Column("fill_price", "number", "is the fill price in dollars", decimals=4),
@@ -102,6 +96,35 @@ def closing_equity(cash: float, orders: Sequence[Order], fills: Sequence[Fill], 
     return cash - spent + sum(order.shares * tables[order.ticker].close[-1] for order in orders)
 
 
+def _sheet(rng: random.Random, orders: Sequence[Order], cash: float, limit: float) -> Sheet:
+    told = [order.instruction() for order in orders]
+    table = Exhibit(
+        titles=("the orders", "the order list", "what is to be traded"),
+        headings=(
+            Heading(("order",)),
+            Heading(("day of placing", "placed on"), "text"),
+            Heading(("share", "ticker"), "text"),
+            Heading(("side", "buy or sell"), "text"),
+            Heading(("shares", "number of shares")),
+        ),
+        rows=tuple(tuple(row[name] for name in ("order", "placed_on", "ticker", "side", "shares")) for row in told),
+        spare=tuple(f"O{number}" for number in range(20, 30)),
+        beside=(
+            column(rng, Heading(("price when proposed",), "price"), orders, 20, 200, 2),
+            column(rng, Heading(("shares first proposed",)), orders, 500, 9000),
+        ),
+    )
+    facts = (
+        Fact(("initial cash", "cash to open the account with"), cash, "dollars"),
+        Fact(("limit on fees and slippage", "cost limit"), limit, "basis points"),
+    )
+    beside = (
+        Fact(("cost of the last programme",), round(rng.uniform(3, 12), 2), "basis points"),
+        Fact(("cash of the account that was closed",), rng.randrange(200, 2_000) * 10_000, "dollars"),
+    )
+    return Sheet(facts, (table,), beside)
+
+
 def assign(rng: random.Random) -> Assignment:
     """Draw orders on simulated shares and a limit near their cost."""
     lake, as_of, cash = sample.embedded(), any_day(rng), float(rng.randrange(200, 2_000) * 10_000)
@@ -134,8 +157,18 @@ def assign(rng: random.Random) -> Assignment:
     )
     cells = tuple((order.order, *done) for order, done in zip(orders, fills, strict=True))
     inputs = {"cash": cash, "orders": [order.instruction() for order in orders], "cost_limit_bps": limit}
-    brief = BRIEF.format(cash=cash, first=first, second=second, as_of=as_of)
-    return Assignment(brief, inputs, Table("executions.csv", COLUMNS, cells), memo, as_of)
+    fields = {
+        "first": first.isoformat(),
+        "second": second.isoformat(),
+        "as_of": as_of.isoformat(),
+        "half_spread": f"{HALF_SPREAD_BPS:g}",
+        "impact": f"{IMPACT_BPS:g}",
+        "fee": f"{FEE_BPS:g}",
+    }
+    table = Table("executions.csv", COLUMNS, cells)
+    return Assignment(fields, inputs, _sheet(rng, orders, cash, limit), table, memo, as_of)
 
 
-TEMPLATE = Template("paper-trading", "Trade Cost Analysis", assign, ("trading", "yfinance"))
+TEMPLATE = Template(
+    "paper-trading", "Trade Cost Analysis", assign, briefs_trading.PAPER, servers=("trading", "yfinance")
+)

@@ -7,17 +7,13 @@ from collections.abc import Sequence
 from math import floor
 from typing import NamedTuple
 
+from evaluators.professional import briefs_trading
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.assignments.names import TICKERS
 from evaluators.professional.memo import Figure, Memo
+from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "{client} is to be rebalanced to its target weights. Prepare the trade list and a memo for the trading desk.\n"
-    "Conventions: net asset value is the value of all shares plus cash. The target number of shares of a line is its "
-    "target weight times the net asset value divided by its price, rounded down to a whole share. The cost of a trade "
-    "is the fee in basis points of its absolute value, paid from cash. Lines that need no trade stay in the list."
-)
 COLUMNS = (
     Column("ticker", "key", "is the share, in alphabetical order"),
     Column("trade_shares", "number", "is the number of shares to trade, negative for a sale", decimals=0),
@@ -68,6 +64,35 @@ def _draw(rng: random.Random) -> list[Holding]:
     ]
 
 
+def _sheet(rng: random.Random, holdings: Sequence[Holding], cash: float, fee_bps: float, limit: float) -> Sheet:
+    table = Exhibit(
+        titles=("the portfolio", "positions and targets", "the lines of the portfolio"),
+        headings=(
+            Heading(("share", "ticker", "line")),
+            Heading(("shares held", "number of shares", "position")),
+            Heading(("price", "share price", "market price"), "price"),
+            Heading(("target weight", "weight wanted", "target"), "fraction"),
+        ),
+        rows=tuple(holdings),
+        spare=tuple(ticker for ticker in TICKERS if ticker not in {line.ticker for line in holdings}),
+        beside=(
+            column(rng, Heading(("purchase price", "average price paid"), "price"), holdings, 12, 340, 2),
+            column(rng, Heading(("target weight until last year",), "fraction"), holdings, 0.04, 0.2, 4),
+        ),
+    )
+    facts = (
+        Fact(("cash", "cash of the portfolio"), cash, "dollars"),
+        Fact(("trading fee", "fee on each trade"), fee_bps, "basis points"),
+        Fact(("turnover limit", "limit on the turnover"), limit, "fraction"),
+    )
+    beside = (
+        Fact(("fee of the former broker",), rng.randint(3, 15), "basis points"),
+        Fact(("turnover of the last rebalancing",), round(rng.uniform(0.1, 0.9), 3), "fraction"),
+        Fact(("management fee of the past year",), rng.randrange(20, 90) * 1000, "dollars"),
+    )
+    return Sheet(facts, (table,), beside)
+
+
 def assign(rng: random.Random) -> Assignment:
     """Draw a portfolio, its targets and a turnover limit near the turnover."""
     client, as_of = rng.choice(CLIENTS), any_day(rng)
@@ -102,7 +127,8 @@ def assign(rng: random.Random) -> Assignment:
         "fee_bps": fee_bps,
         "turnover_limit": limit,
     }
-    return Assignment(BRIEF.format(client=client), inputs, Table("trades.csv", COLUMNS, cells), memo, as_of)
+    sheet, table = _sheet(rng, holdings, cash, fee_bps, limit), Table("trades.csv", COLUMNS, cells)
+    return Assignment({"client": client}, inputs, sheet, table, memo, as_of)
 
 
-TEMPLATE = Template("rebalancing", "Portfolio Management", assign)
+TEMPLATE = Template("rebalancing", "Portfolio Management", assign, briefs_trading.REBALANCING)

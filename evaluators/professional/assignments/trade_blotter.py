@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from evaluators.professional import briefs_trading
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.assignments.names import TICKERS
 from evaluators.professional.memo import EXACT, Figure, Memo
+from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 
-BRIEF = (
-    "The blotter of a desk was exported from three systems. Clean it, compute the realised profit of each share first "
-    "in first out, and report.\nConventions: a record with status CANCELLED is excluded. Of several records with the "
-    "same id, one counts and the others are excluded. Within a share, trades are taken in the order of their dates. "
-    "Dates are YYYY-MM-DD, DD-Mon-YYYY or YYYYMMDD. There are no opening positions, fees or short sales."
-)
 COLUMNS = (
     Column("ticker", "key", "is the share, upper case, in alphabetical order"),
     Column("realised_pnl", "money", "is the realised profit, first in first out, negative for a loss"),
@@ -105,6 +101,33 @@ def _records(rng: random.Random, trades: Sequence[Trade]) -> list[dict[str, str]
     return records
 
 
+def _sheet(rng: random.Random, records: Sequence[Mapping[str, str]], limit: float) -> Sheet:
+    names = {
+        "id": ("id", "record", "number"),
+        "status": ("status", "state"),
+        "ticker": ("share", "ticker", "symbol"),
+        "side": ("side", "direction"),
+        "quantity": ("quantity", "shares"),
+        "price": ("price", "trade price"),
+        "date": ("date", "trade date"),
+    }
+    table = Exhibit(
+        titles=("the blotter", "records as exported", "the trade records"),
+        headings=tuple(Heading(called, "text") for called in names.values()),
+        rows=tuple(tuple(record[name].strip() for name in names) for record in records),
+        beside=(
+            column(rng, Heading(("price of the system at export",), "price"), records, 15, 150, 2),
+            column(rng, Heading(("clearing reference",), "text"), records, 100_000, 999_999),
+        ),
+    )
+    facts = (Fact(("limit on the share of excluded records", "limit of the control"), limit, "fraction"),)
+    beside = (
+        Fact(("share of excluded records last month",), round(rng.uniform(0.05, 0.3), 3), "fraction"),
+        Fact(("records exported last month",), rng.randint(60, 140)),
+    )
+    return Sheet(facts, (table,), beside)
+
+
 def assign(rng: random.Random) -> Assignment:
     """Draw a blotter and a limit near its share of excluded records."""
     as_of = any_day(rng)
@@ -133,7 +156,8 @@ def assign(rng: random.Random) -> Assignment:
     )  # fmt: skip
     cells = tuple((t, r.realised, float(r.position), r.open_cost) for t, r in results.items())
     inputs = {"records": records, "excluded_share_limit": limit}
-    return Assignment(BRIEF, inputs, Table("profit.csv", COLUMNS, cells), memo, as_of)
+    sheet = _sheet(rng, records, limit)
+    return Assignment({}, inputs, sheet, Table("profit.csv", COLUMNS, cells), memo, as_of)
 
 
-TEMPLATE = Template("trade-blotter", "Operations", assign)
+TEMPLATE = Template("trade-blotter", "Operations", assign, briefs_trading.BLOTTER)

@@ -12,20 +12,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluators.professional import briefs_risk
 from evaluators.professional.assignment import Assignment, Template, any_day, limit_near
 from evaluators.professional.memo import Figure, Memo
+from evaluators.professional.sheet import Exhibit, Fact, Heading, Sheet, column
 from evaluators.professional.table import Column, Table
 from lake import sample
 
 CONFIDENCE = 0.99
 WINDOW_DAYS = 250
 TRADING_DAYS_A_YEAR = 252
-BRIEF = (
-    "Measure the risk of a portfolio of shares and report to the committee. The prices are not given: fetch the daily "
-    "closes from the Yahoo Finance tool, from {first_close} to {last_close}, both included.\nConventions: the "
-    f"{WINDOW_DAYS} daily log returns of this window, sample covariances (n-1), zero mean, normal distribution, linear "
-    "positions: the dollar variance of the portfolio is the sum over pairs of value times value times covariance."
-)
 COLUMNS = (
     Column("ticker", "key", "is the share, in alphabetical order"),
     Column("value", "money", "is shares times the last close"),
@@ -72,6 +68,25 @@ def measure(values: Mapping[str, float], returns: Mapping[str, Sequence[float]])
     )
 
 
+def _sheet(rng: random.Random, shares: Mapping[str, int], others: Sequence[str], limit: float) -> Sheet:
+    table = Exhibit(
+        titles=("the portfolio", "the holdings", "shares held"),
+        headings=(Heading(("ticker", "share")), Heading(("shares", "number of shares", "position"))),
+        rows=tuple(shares.items()),
+        spare=tuple(others),
+        beside=(
+            column(rng, Heading(("purchase price",), "price"), shares, 20, 200, 2),
+            column(rng, Heading(("shares a year ago",)), shares, 500, 9000),
+        ),
+    )
+    facts = (Fact(("value-at-risk limit", "limit on the value at risk"), limit, "dollars"),)
+    beside = (
+        Fact(("limit on the expected shortfall",), float(f"{limit * rng.uniform(1.05, 1.4):.3g}"), "dollars"),
+        Fact(("value at risk a year ago",), float(f"{limit * rng.uniform(0.6, 1.4):.4g}"), "dollars"),
+    )
+    return Sheet(facts, (table,), beside)
+
+
 def assign(rng: random.Random) -> Assignment:
     """Draw a portfolio of simulated shares and a limit near its value at risk."""
     lake, as_of = sample.embedded(), any_day(rng)
@@ -110,7 +125,9 @@ def assign(rng: random.Random) -> Assignment:
         "value_at_risk_limit": limit,
     }
     table = Table("risk.csv", COLUMNS, cells)
-    return Assignment(BRIEF.format(first_close=days[0], last_close=days[-1]), inputs, table, memo, as_of)
+    sheet = _sheet(rng, shares, [name for name in names if name not in shares], limit)
+    fields = {"first_close": days[0].isoformat(), "last_close": days[-1].isoformat(), "window": str(WINDOW_DAYS)}
+    return Assignment(fields, inputs, sheet, table, memo, as_of)
 
 
-TEMPLATE = Template("value-at-risk", "Risk Management", assign, ("yfinance",))
+TEMPLATE = Template("value-at-risk", "Risk Management", assign, briefs_risk.VALUE_AT_RISK, servers=("yfinance",))

@@ -22,10 +22,10 @@ from tests.engine.command_line import TRADERBENCH, here, program
 CONFIG = """
 name: small
 datasets:
-  - {type: fundamentals, limit: 3}
+  - {type: fundamentals, limit: 3, difficulties: [easy]}
   - {type: bizfinbench, limit: 3}
   - {type: synthetic, limit: 6}
-  - {type: options, limit: 3}
+  - {type: options, limit: 3, difficulties: [easy]}
   - {type: professional, limit: 3}
 execution: {backend: serial, ports: auto, concurrency: 2}
 """

@@ -97,7 +97,7 @@ def test_the_consensus_is_served_before_the_announcement_and_beside_its_result(l
 
 def test_the_prices_of_the_professional_risk_task_are_served() -> None:
     for case in PROFESSIONAL.draw(seed=31, count=3, options={"task_types": ["value-at-risk"]}):
-        inputs = case.task.context
+        inputs = case.open().judge.__self__.inputs
         for holding in inputs["holdings"]:
             history = asking(case.task.as_of)(
                 "yfinance",

@@ -18,13 +18,14 @@ from evaluators.professional.dataset import DATASET
 from mcp_servers import caller, trading, yfinance
 from mcp_servers.access import Grant
 from mcp_servers.trading import fills
+from tests.evaluators.professional.test_professional import inputs_of
 
 CASES = list(DATASET.draw(seed=41, count=3, options={"task_types": ["paper-trading"]}))
 
 
 async def carry_out(case: Case) -> tuple[dict[str, Any], dict[str, Any], dict[str, float]]:
     """Trade as the assignment says; return the orders, the account, and the open of each order's day."""
-    inputs = case.task.context
+    inputs = inputs_of(case)
     grant = Grant("run", case.task.task_id, case.task.as_of, 0)
     with caller.acting_as(grant) as call:
         async with Client(trading.build_server()) as desk, Client(yfinance.build_server()) as prices:
@@ -100,4 +101,4 @@ def test_the_stated_costs_are_those_of_the_simulator() -> None:
 def test_the_assignment_names_the_tools_it_needs() -> None:
     assert all(case.task.servers == ("trading", "yfinance") for case in CASES)
     assert all(date.fromisoformat(order["placed_on"]) < case.task.as_of for case in CASES
-               for order in case.task.context["orders"])  # fmt: skip
+               for order in inputs_of(case)["orders"])  # fmt: skip

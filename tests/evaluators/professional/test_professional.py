@@ -17,7 +17,7 @@ import pytest
 from scipy.stats import norm
 
 from evaluators.answers import StatedNumber, read_number
-from evaluators.contract import Case, Score
+from evaluators.contract import Case, Score, SingleTurn
 from evaluators.professional.dataset import DATASET, TEMPLATES
 from evaluators.professional.deliverables import read_deliverables
 from evaluators.professional.marks import DIMENSIONS, Mark, gate, total, verdict
@@ -34,6 +34,13 @@ def drawn(name: str, count: int = 4) -> list[Case]:
 
 def files(case: Case) -> dict[str, str]:
     return {entry["name"]: entry["content"] for entry in json.loads(case.open().oracle())["deliverables"]}
+
+
+def inputs_of(case: Case) -> Inputs:
+    """What the figures follow from, which is told in the text and never sent by name."""
+    session = case.open()
+    assert isinstance(session, SingleTurn)
+    return dict(session.judge.__self__.inputs)
 
 
 def rows(case: Case) -> Rows:
@@ -316,7 +323,7 @@ SOLVED: dict[str, Callable[[Case, Inputs], None]] = {
 @pytest.mark.parametrize("name", sorted(TEMPLATES))
 def test_every_assignment_is_solved_again_from_its_inputs(name: str) -> None:
     for case in drawn(name):
-        SOLVED[name](case, dict(case.open().opening()["context"]))
+        SOLVED[name](case, inputs_of(case))
 
 
 @pytest.mark.parametrize("name", sorted(TEMPLATES))
