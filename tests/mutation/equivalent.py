@@ -53,6 +53,9 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "Forecast.credit",
         "0 < deviation < math.inf -> 0 < deviation <= math.inf",
     ): "an infinite deviation has no score, which earns nothing too",
+    ("evaluators.casebook.repeated", "Repeated.score", "value >= PASS_MARK -> value > PASS_MARK"): (
+        "no float comes to 50: of the two shares next to 0.7 one lies below it and the other above"
+    ),
 }
 
 

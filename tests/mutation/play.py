@@ -32,6 +32,7 @@ PROFESSIONAL = (
 )
 JUDGE = ("tests/evaluators/judge/test_edges.py", "tests/evaluators/judge/test_rules.py")
 BY_HAND = "tests/evaluators/synthetic/test_marks_by_hand.py"
+REPEATED = tuple(f"tests/evaluators/casebook/test_{name}.py" for name in ("repeated_by_hand", "repeated"))
 DEBATE = tuple(f"tests/evaluators/debate/test_{name}.py" for name in ("by_hand", "rules"))
 TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/answers/*.py": (EDGES, *ANSWERS),
@@ -52,6 +53,8 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/judge/gates.py": (EDGES, *JUDGE),
     "evaluators/judge/figures.py": (EDGES, *JUDGE),
     "evaluators/casebook/answer.py": (EDGES, "tests/evaluators/casebook/test_answer.py"),
+    "evaluators/casebook/repeated.py": REPEATED,
+    "evaluators/casebook/shares.py": REPEATED,
     "evaluators/debate/*.py": (EDGES, *DEBATE),
     "evaluators/gdpval/rubric.py": (EDGES, "tests/evaluators/gdpval/test_gdpval.py"),
     "engine/scoring/score.py": (EDGES, "tests/engine/scoring/test_score.py"),
