@@ -1,6 +1,7 @@
 """Mutants that no test can notice, each with the reason; they are played and counted, and told apart.
 
-A row is named by module, function and change, not by its line. What can be noticed belongs into a test, and what is
+A row is named by module, function and change, not by its line; where a function has the same change more than once, the
+second is named with ``(2)`` behind it. What can be noticed belongs into a test, and what is
 redundant out of the code: this table is for the rest.
 """
 
@@ -9,6 +10,9 @@ from __future__ import annotations
 from tests.mutation.mutants import Mutant
 
 SLACK = "the factor of 1e-9 beside it keeps the two from being equal"
+UNREAD = "it keeps a division by 0 from being done whose result is not read"
+SIZE = "only the size of the sum is read"
+CENTRED = "it moves all windows alike, and their mean is taken off"
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("evaluators.answers.dates", "written_dates", "True -> False"): "every form has as many groups as letters",
@@ -56,9 +60,25 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("evaluators.casebook.repeated", "Repeated.score", "value >= PASS_MARK -> value > PASS_MARK"): (
         "no float comes to 50: of the two shares next to 0.7 one lies below it and the other above"
     ),
+    ("evaluators.crypto.skill", "moves", "1.0 -> 2.0 (2)"): UNREAD,
+    ("evaluators.crypto.skill", "scales", "1.0 -> 2.0"): UNREAD,
+    ("evaluators.crypto.skill", "shares", "earned += timing[bar - 1] -> earned -= timing[bar - 1]"): SIZE,
+    (
+        "evaluators.crypto.skill",
+        "shares",
+        "paid += (1.0 - share[bar - 1]) * timing[bar - 1] -> paid -= (1.0 - share[bar - 1]) * timing[bar - 1]",
+    ): SIZE,
+    ("evaluators.crypto.skill", "judge", "1.0 -> 2.0 (2)"): "without costs nothing is owed that could be collected",
+    ("evaluators.crypto.skill", "judge", "1.0 -> 2.0 (3)"): CENTRED,
+    (
+        "evaluators.crypto.skill",
+        "judge",
+        "best / best.mean() - 1.0 -> best / best.mean() + 1.0",
+    ): CENTRED,
 }
 
 
 def key(mutant: Mutant) -> tuple[str, str, str]:
     """Return how the table names a mutant."""
-    return mutant.module, mutant.function, mutant.name.partition(" ")[2]
+    change = mutant.name.partition(" ")[2]
+    return mutant.module, mutant.function, f"{change} ({mutant.again + 1})" if mutant.again else change
