@@ -60,6 +60,13 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("evaluators.casebook.repeated", "Repeated.score", "value >= PASS_MARK -> value > PASS_MARK"): (
         "no float comes to 50: of the two shares next to 0.7 one lies below it and the other above"
     ),
+    ("evaluators.crypto.equivalent", "forecaster_worth", "1.0 -> 2.0"): UNREAD,
+    (
+        "evaluators.crypto.equivalent",
+        "forecaster_worth",
+        "0.0 -> 1.0 (2)",
+    ): "a bar without deviation is forecast with 0",
+    ("evaluators.crypto.equivalent", "equivalent_ic", "value > 0.0 -> value >= 0.0"): "the curve begins with 0 at 0",
     ("evaluators.crypto.skill", "moves", "1.0 -> 2.0 (2)"): UNREAD,
     ("evaluators.crypto.skill", "scales", "1.0 -> 2.0"): UNREAD,
     ("evaluators.crypto.skill", "shares", "earned += timing[bar - 1] -> earned -= timing[bar - 1]"): SIZE,

@@ -55,6 +55,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/casebook/answer.py": (EDGES, "tests/evaluators/casebook/test_answer.py"),
     "evaluators/casebook/repeated.py": REPEATED,
     "evaluators/casebook/shares.py": REPEATED,
+    "evaluators/crypto/equivalent.py": ("tests/evaluators/crypto/test_equivalent_by_hand.py",),
     "evaluators/crypto/skill.py": ("tests/evaluators/crypto/test_skill_by_hand.py",),
     "evaluators/debate/*.py": (EDGES, *DEBATE),
     "evaluators/gdpval/rubric.py": (EDGES, "tests/evaluators/gdpval/test_gdpval.py"),
