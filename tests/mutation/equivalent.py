@@ -67,6 +67,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "0.0 -> 1.0 (2)",
     ): "a bar without deviation is forecast with 0",
     ("evaluators.crypto.equivalent", "equivalent_ic", "value > 0.0 -> value >= 0.0"): "the curve begins with 0 at 0",
+    ("evaluators.crypto.knowledge", "banded", "1 -> 2"): "zeros of any shape become those of the forecast",
+    ("evaluators.crypto.knowledge", "credited", "1.0 -> 2.0"): "who never held anything has no exposure and no costs",
     ("evaluators.crypto.skill", "moves", "1.0 -> 2.0 (2)"): UNREAD,
     ("evaluators.crypto.skill", "scales", "1.0 -> 2.0"): UNREAD,
     ("evaluators.crypto.skill", "shares", "earned += timing[bar - 1] -> earned -= timing[bar - 1]"): SIZE,

@@ -33,6 +33,7 @@ PROFESSIONAL = (
 JUDGE = ("tests/evaluators/judge/test_edges.py", "tests/evaluators/judge/test_rules.py")
 BY_HAND = "tests/evaluators/synthetic/test_marks_by_hand.py"
 REPEATED = tuple(f"tests/evaluators/casebook/test_{name}.py" for name in ("repeated_by_hand", "repeated"))
+KNOWLEDGE = ("tests/evaluators/crypto/test_knowledge_by_hand.py",)
 DEBATE = tuple(f"tests/evaluators/debate/test_{name}.py" for name in ("by_hand", "rules"))
 TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/answers/*.py": (EDGES, *ANSWERS),
@@ -56,6 +57,9 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/casebook/repeated.py": REPEATED,
     "evaluators/casebook/shares.py": REPEATED,
     "evaluators/crypto/equivalent.py": ("tests/evaluators/crypto/test_equivalent_by_hand.py",),
+    "evaluators/crypto/hindsight.py": KNOWLEDGE,
+    "evaluators/crypto/knowledge.py": KNOWLEDGE,
+    "evaluators/crypto/published.py": KNOWLEDGE,
     "evaluators/crypto/skill.py": ("tests/evaluators/crypto/test_skill_by_hand.py",),
     "evaluators/debate/*.py": (EDGES, *DEBATE),
     "evaluators/gdpval/rubric.py": (EDGES, "tests/evaluators/gdpval/test_gdpval.py"),
