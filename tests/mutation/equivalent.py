@@ -12,6 +12,7 @@ from tests.mutation.mutants import Mutant
 SLACK = "the factor of 1e-9 beside it keeps the two from being equal"
 UNREAD = "it keeps a division by 0 from being done whose result is not read"
 SIZE = "only the size of the sum is read"
+POWERS = "from 1e10 on both forms are the same power of ten"
 CENTRED = "it moves all windows alike, and their mean is taken off"
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
@@ -84,6 +85,14 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "judge",
         "best / best.mean() - 1.0 -> best / best.mean() + 1.0",
     ): CENTRED,
+    ("evaluators.prbench.dataset", "mark", "criterion.weight > 0 -> criterion.weight >= 0"): "no weight is 0",
+    ("evaluators.published_bank", "draw", "True -> False"): "the names are made of the rows, one for one",
+    (
+        "evaluators.published_bank",
+        "_shown",
+        "abs(value) < 1000000000000000.0 -> abs(value) <= 1000000000000000.0",
+    ): POWERS,
+    ("evaluators.published_bank", "_shown", "1000000000000000.0 -> 1000000000000001.0"): POWERS,
 }
 
 

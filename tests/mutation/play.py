@@ -34,6 +34,7 @@ JUDGE = ("tests/evaluators/judge/test_edges.py", "tests/evaluators/judge/test_ru
 BY_HAND = "tests/evaluators/synthetic/test_marks_by_hand.py"
 REPEATED = tuple(f"tests/evaluators/casebook/test_{name}.py" for name in ("repeated_by_hand", "repeated"))
 KNOWLEDGE = ("tests/evaluators/crypto/test_knowledge_by_hand.py",)
+PRBENCH = tuple(f"tests/evaluators/prbench/test_{name}.py" for name in ("prbench_by_hand", "prbench"))
 DEBATE = tuple(f"tests/evaluators/debate/test_{name}.py" for name in ("by_hand", "rules"))
 TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/answers/*.py": (EDGES, *ANSWERS),
@@ -63,6 +64,8 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/crypto/skill.py": ("tests/evaluators/crypto/test_skill_by_hand.py",),
     "evaluators/debate/*.py": (EDGES, *DEBATE),
     "evaluators/gdpval/rubric.py": (EDGES, "tests/evaluators/gdpval/test_gdpval.py"),
+    "evaluators/prbench/dataset.py": PRBENCH,
+    "evaluators/published_bank.py": ("tests/evaluators/test_published_bank_by_hand.py",),
     "engine/scoring/score.py": (EDGES, "tests/engine/scoring/test_score.py"),
     "engine/scoring/intervals.py": (EDGES, "tests/engine/scoring/test_intervals.py"),
     "engine/scoring/role.py": (EDGES, "tests/engine/scoring/test_alpha.py"),
