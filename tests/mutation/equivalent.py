@@ -13,6 +13,7 @@ SLACK = "the factor of 1e-9 beside it keeps the two from being equal"
 UNREAD = "it keeps a division by 0 from being done whose result is not read"
 SIZE = "only the size of the sum is read"
 POWERS = "from 1e10 on both forms are the same power of ten"
+FLAT = "who never held anything has no exposure and no costs"
 CENTRED = "it moves all windows alike, and their mean is taken off"
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
@@ -69,7 +70,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "a bar without deviation is forecast with 0",
     ("evaluators.crypto.equivalent", "equivalent_ic", "value > 0.0 -> value >= 0.0"): "the curve begins with 0 at 0",
     ("evaluators.crypto.knowledge", "banded", "1 -> 2"): "zeros of any shape become those of the forecast",
-    ("evaluators.crypto.knowledge", "credited", "1.0 -> 2.0"): "who never held anything has no exposure and no costs",
+    ("evaluators.crypto.knowledge", "credited", "1.0 -> 2.0"): FLAT,
     ("evaluators.crypto.skill", "moves", "1.0 -> 2.0 (2)"): UNREAD,
     ("evaluators.crypto.skill", "scales", "1.0 -> 2.0"): UNREAD,
     ("evaluators.crypto.skill", "shares", "earned += timing[bar - 1] -> earned -= timing[bar - 1]"): SIZE,
@@ -85,6 +86,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "judge",
         "best / best.mean() - 1.0 -> best / best.mean() + 1.0",
     ): CENTRED,
+    ("evaluators.crypto.verdict", "Realised._worth", "1.0 -> 2.0 (2)"): UNREAD,
+    ("evaluators.crypto.verdict", "Realised.skill", "1.0 -> 2.0"): FLAT,
     ("evaluators.prbench.dataset", "mark", "criterion.weight > 0 -> criterion.weight >= 0"): "no weight is 0",
     ("evaluators.published_bank", "draw", "True -> False"): "the names are made of the rows, one for one",
     (

@@ -62,6 +62,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/crypto/knowledge.py": KNOWLEDGE,
     "evaluators/crypto/published.py": KNOWLEDGE,
     "evaluators/crypto/skill.py": ("tests/evaluators/crypto/test_skill_by_hand.py",),
+    "evaluators/crypto/verdict.py": ("tests/evaluators/crypto/test_verdict_by_hand.py",),
     "evaluators/debate/*.py": (EDGES, *DEBATE),
     "evaluators/gdpval/rubric.py": (EDGES, "tests/evaluators/gdpval/test_gdpval.py"),
     "evaluators/prbench/dataset.py": PRBENCH,
