@@ -71,6 +71,12 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("evaluators.crypto.equivalent", "equivalent_ic", "value > 0.0 -> value >= 0.0"): "the curve begins with 0 at 0",
     ("evaluators.crypto.knowledge", "banded", "1 -> 2"): "zeros of any shape become those of the forecast",
     ("evaluators.crypto.knowledge", "credited", "1.0 -> 2.0"): FLAT,
+    (
+        "evaluators.crypto.report",
+        "plain_metrics",
+        "trades > 0.0 -> trades >= 0.0",
+    ): "who has no trade has won none of 1",
+    ("evaluators.crypto.report", "plain_metrics", "True -> False"): "every measure has one value an episode",
     ("evaluators.crypto.skill", "moves", "1.0 -> 2.0 (2)"): UNREAD,
     ("evaluators.crypto.skill", "scales", "1.0 -> 2.0"): UNREAD,
     ("evaluators.crypto.skill", "shares", "earned += timing[bar - 1] -> earned -= timing[bar - 1]"): SIZE,

@@ -61,6 +61,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/crypto/hindsight.py": KNOWLEDGE,
     "evaluators/crypto/knowledge.py": KNOWLEDGE,
     "evaluators/crypto/published.py": KNOWLEDGE,
+    "evaluators/crypto/report.py": ("tests/evaluators/crypto/test_report_by_hand.py",),
     "evaluators/crypto/skill.py": ("tests/evaluators/crypto/test_skill_by_hand.py",),
     "evaluators/crypto/verdict.py": ("tests/evaluators/crypto/test_verdict_by_hand.py",),
     "evaluators/debate/*.py": (EDGES, *DEBATE),
