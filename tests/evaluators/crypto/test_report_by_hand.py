@@ -31,6 +31,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
         return {name: np.array(values[:count]) for name, values in given.items()}
 
     monkeypatch.setattr(report, "_measures", measures)
+    # numpy in the place of jax: forks that play mutants must not compute with it
+    monkeypatch.setattr(report, "jnp", np)
+    monkeypatch.setattr(report, "jax", SimpleNamespace(device_get=lambda found: found))
     return seen
 
 
