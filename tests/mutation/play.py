@@ -34,7 +34,7 @@ JUDGE = ("tests/evaluators/judge/test_edges.py", "tests/evaluators/judge/test_ru
 BY_HAND = "tests/evaluators/synthetic/test_marks_by_hand.py"
 REPEATED = tuple(f"tests/evaluators/casebook/test_{name}.py" for name in ("repeated_by_hand", "repeated"))
 KNOWLEDGE = ("tests/evaluators/crypto/test_knowledge_by_hand.py",)
-PRBENCH = tuple(f"tests/evaluators/prbench/test_{name}.py" for name in ("prbench_by_hand", "prbench"))
+PRBENCH = ("tests/evaluators/prbench/test_prbench_by_hand.py",)
 DEBATE = tuple(f"tests/evaluators/debate/test_{name}.py" for name in ("by_hand", "rules"))
 TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/answers/*.py": (EDGES, *ANSWERS),

@@ -13,6 +13,12 @@ from evaluators.judge import Criterion
 from evaluators.prbench.dataset import DATASET, mark, read, weight_of
 
 
+@pytest.fixture(autouse=True)
+def _without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forks that play mutants must not read parquet, which takes threads; the other tests of PRBench do."""
+    monkeypatch.setattr(pd, "read_parquet", pd.read_pickle)
+
+
 def criterion(name: str, kind: str, weight: float | None, category: str = "Accuracy") -> dict[str, Any]:
     said = {"weight_class": kind, f"{kind.replace(' ', '_')}_weight": weight, "criteria_category": category}
     return {"id": name, "title": f" {name} is told. ", "annotations": said}
@@ -25,7 +31,7 @@ def row(**changes: Any) -> dict[str, Any]:
 
 def items(folder: Path, *rows: dict[str, Any]) -> list[Any]:
     file = folder / "finance.parquet"
-    pd.DataFrame(list(rows)).to_parquet(file)
+    pd.DataFrame(list(rows)).to_pickle(file)
     return read(file)
 
 
