@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ class Mutant:
     """One error in one module; ``name`` tells line, column and what was changed.
 
     ``function`` is the function or method of the module in whose body it is; empty when it is outside of any.
+    ``again`` tells how many mutants of that function before it have the same change.
     """
 
     module: str
@@ -28,12 +30,14 @@ class Mutant:
     name: str
     source: str
     function: str = ""
+    again: int = 0
 
 
 def mutants(module: str, file: str, source: str) -> list[Mutant]:
     """Return every mutant of a module's source. Words (messages, patterns, keys, types) stay as they are."""
     tree = ast.parse(source)
     functions = _functions(tree)
+    seen = Counter[tuple[str, str]]()
     made = []
     for node in list(_code(tree)):
         for change in range(len(_changes(node))):
@@ -41,7 +45,9 @@ def mutants(module: str, file: str, source: str) -> list[Mutant]:
             words = _changes(node)[change]()
             name = f"{module}:{node.lineno}:{node.col_offset} {words}"
             text = ast.unparse(ast.fix_missing_locations(tree))
-            made.append(Mutant(module, file, name, text, functions.get(id(node), "")))
+            function = functions.get(id(node), "")
+            made.append(Mutant(module, file, name, text, function, seen[function, words]))
+            seen[function, words] += 1
             vars(node).update(before)
     return made
 

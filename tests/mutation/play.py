@@ -32,6 +32,9 @@ PROFESSIONAL = (
 )
 JUDGE = ("tests/evaluators/judge/test_edges.py", "tests/evaluators/judge/test_rules.py")
 BY_HAND = "tests/evaluators/synthetic/test_marks_by_hand.py"
+REPEATED = tuple(f"tests/evaluators/casebook/test_{name}.py" for name in ("repeated_by_hand", "repeated"))
+KNOWLEDGE = ("tests/evaluators/crypto/test_knowledge_by_hand.py",)
+PRBENCH = ("tests/evaluators/prbench/test_prbench_by_hand.py",)
 DEBATE = tuple(f"tests/evaluators/debate/test_{name}.py" for name in ("by_hand", "rules"))
 TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/answers/*.py": (EDGES, *ANSWERS),
@@ -52,8 +55,19 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "evaluators/judge/gates.py": (EDGES, *JUDGE),
     "evaluators/judge/figures.py": (EDGES, *JUDGE),
     "evaluators/casebook/answer.py": (EDGES, "tests/evaluators/casebook/test_answer.py"),
+    "evaluators/casebook/repeated.py": REPEATED,
+    "evaluators/casebook/shares.py": REPEATED,
+    "evaluators/crypto/equivalent.py": ("tests/evaluators/crypto/test_equivalent_by_hand.py",),
+    "evaluators/crypto/hindsight.py": KNOWLEDGE,
+    "evaluators/crypto/knowledge.py": KNOWLEDGE,
+    "evaluators/crypto/published.py": KNOWLEDGE,
+    "evaluators/crypto/report.py": ("tests/evaluators/crypto/test_report_by_hand.py",),
+    "evaluators/crypto/skill.py": ("tests/evaluators/crypto/test_skill_by_hand.py",),
+    "evaluators/crypto/verdict.py": ("tests/evaluators/crypto/test_verdict_by_hand.py",),
     "evaluators/debate/*.py": (EDGES, *DEBATE),
     "evaluators/gdpval/rubric.py": (EDGES, "tests/evaluators/gdpval/test_gdpval.py"),
+    "evaluators/prbench/dataset.py": PRBENCH,
+    "evaluators/published_bank.py": ("tests/evaluators/test_published_bank_by_hand.py",),
     "engine/scoring/score.py": (EDGES, "tests/engine/scoring/test_score.py"),
     "engine/scoring/intervals.py": (EDGES, "tests/engine/scoring/test_intervals.py"),
     "engine/scoring/role.py": (EDGES, "tests/engine/scoring/test_alpha.py"),

@@ -46,6 +46,13 @@ def test_a_mutant_knows_the_function_that_it_is_in():
     ]  # fmt: skip
 
 
+def test_the_same_change_twice_in_a_function_has_two_names() -> None:
+    made = mutants("m", "m.py", "def a():\n    return 2 + b(2)\n\n\ndef c():\n    return 2\n")
+    assert [key(mutant)[1:] for mutant in made] == [
+        ("a", "2 + b(2) -> 2 - b(2)"), ("a", "2 -> 3"), ("a", "2 -> 3 (2)"), ("c", "2 -> 3")
+    ]  # fmt: skip
+
+
 def test_every_target_and_its_tests_exist():
     for pattern, tests in TARGETS.items():
         assert list(ROOT.glob(pattern)), pattern
