@@ -77,18 +77,25 @@ def difference(one: dict[str, dict[str, Any]], other: dict[str, dict[str, Any]])
     return middle, middle - half, middle + half, number
 
 
-def page(agent: str, name: str, rows: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]]]], took: float) -> str:
+def page(
+    agent: str,
+    name: str,
+    limit: int | None,
+    rows: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]]]],
+    took: float,
+) -> str:
     """Return the table."""
+    some, option = ("", "") if limit is None else (f"at most {limit} tasks of each dataset, ", f" --limit {limit}")
     every, bare = rows[ALL], rows[NONE]
     sections = list(every[0]["sections"])
     tasks = len(every[1])
     lines = [
         "# What each tool server is worth",
         "",
-        f"The agent `{agent.removeprefix('builtin:')}` on `configs/{name}.yaml`, {tasks} tasks a row, the same in all "
-        f"(`python benchmarks/ablation.py`, {took / 60:.0f} minutes). A withheld server does not run, and a task that "
-        "needs it is asked all the same. Scores are 0 to 100; lost is what the tasks of a row earn less than with all "
-        "six, paired by task, the mean over families.",
+        f"The agent `{agent.removeprefix('builtin:')}` on `configs/{name}.yaml`, {some}{tasks} tasks a row, the same "
+        f"in all (`python benchmarks/ablation.py{option}`, {took / 60:.0f} minutes). A withheld server does not run, "
+        "and a task that needs it is asked all the same. Scores are 0 to 100; lost is what the tasks of a row earn "
+        "less than with all six, paired by task, the mean over families.",
         "",
         "| tool servers | overall | 95% interval | lost | 95% interval | " + " | ".join(sections) + " |",
         "|---|---|---|---|---|" + "---|" * len(sections),
@@ -129,7 +136,7 @@ def main() -> None:
                 continue
             rows[row] = played(asked.agent, settings(asked.config, asked.limit, withheld), Path(scratch) / str(number))
             print(f"{row}: {rows[row][0]['overall']['score']:.1f}", file=sys.stderr, flush=True)
-    text = page(asked.agent, asked.config, rows, time.monotonic() - started)
+    text = page(asked.agent, asked.config, asked.limit, rows, time.monotonic() - started)
     if asked.out == "-":
         print(text)
     else:

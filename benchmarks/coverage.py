@@ -1,6 +1,6 @@
 """How often 95% intervals of section and overall scores hold the truth, and how wide they are: simulated agents.
 
-The families are those that the shipped configs draw; the crypto section is 16 windows a task of normal skill.
+The families are those that the shipped configs draw; the crypto section is 48 windows a task of normal skill.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ ABILITIES = (0, 5, 50, 80, 95, 100)
 NORMAL = 1.959963984540054
 ALIKE = (1.0 - 0.3) / 0.3
 """Sum of a Beta distribution's parameters at an intraclass correlation of 0.3."""
-WINDOWS_A_TASK, SKILL, WINDOW_DEVIATION = 16, 3.0, 8.0
+WINDOWS_A_TASK, SKILL, WINDOW_DEVIATION = 48, 3.0, 20.0
+"""Points; the deviation is that of forecasters with about this skill (a task's, 2 to 4 points, times sqrt(48))."""
 
 
 def structure(name: str, seed: int) -> dict[str, np.ndarray]:

@@ -19,8 +19,10 @@ Answer: TypeAlias = Callable[[Mapping[str, Any], random.Random], str]
 
 MOST_FOR_NOTHING = 1.0
 """Mean score, of 100, that knowing nothing may earn in a section; no task is passed so."""
-AROUND_ZERO = "crypto_trading"
-"""Its oracle is not worth 100, and a cheat there is a trade: ``traderbench validate crypto``."""
+MARKETS = "crypto_trading"
+"""No form of words and no cheat there: a reply is a trade. ``traderbench validate crypto`` plays many traders."""
+LEAST_OF_INFORMED = 95.0
+"""What the oracle has at least in a market: 100, but where orders of one episode at a time drift with the price."""
 TURNS = 500
 
 KEYWORD_TEXT = (
@@ -152,7 +154,11 @@ def findings(section: Section, cases: Sequence[Case]) -> Iterator[Finding]:
     for kind, family in families.items():
         for name, answer in family.items():
             yield _finding(section, kind, name, [_scored(case, answer, name) for case in cases])
-    if section == AROUND_ZERO:
+    if section == MARKETS:
+        # a declared strategy sees what the transforms show: no answer of its form has all there is
+        traded = [case for case in cases if case.task.answer_schema is None]
+        if traded:
+            yield _finding(section, "surface", "as it is", [converse(case)[0] for case in traded])
         return
     known = [(case, converse(case)[1][0]) for case in cases]
     for name, form in SURFACES.items():
@@ -205,7 +211,8 @@ def _finding(section: Section, kind: Kind, name: str, scores: Sequence[Score]) -
     mean = sum(score.value for score in scores) / len(scores)
     passed = sum(score.passed for score in scores)
     if kind in ("surface", "paraphrase"):
-        ok = all(abs(score.value - 100.0) < 1e-9 and score.passed for score in scores)
+        least = LEAST_OF_INFORMED if section == MARKETS else 100.0 - 1e-9
+        ok = all(score.value >= least and score.passed for score in scores)
     elif kind == "cheat":
         ok = all(score.value == 0.0 for score in scores)
     else:

@@ -2,7 +2,7 @@
 
 Log-returns are in basis points, so that episodes of any price read alike. Rounding hides nothing that could be known: a
 tenth of a basis point is a five-hundredth of an hourly move. What is large or only describes a bar is told in whole
-numbers, so that a message of 96 episodes stays below 6 kB.
+numbers, so that a message of 96 episodes has about 6 kB.
 """
 
 from __future__ import annotations

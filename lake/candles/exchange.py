@@ -26,6 +26,7 @@ from lake.candles.pages import Fetch, Gap, Rows, gaps, irregular_gaps, pages
 PAGE = 100
 """Rows of a request where ccxt does not say how many the exchange serves."""
 ATTEMPTS = 6
+TIMEOUT_S = 30.0
 FUNDING = "funding"
 CANDLE_COLUMNS = ("time", "open", "high", "low", "close", "volume")
 FUNDING_COLUMNS = ("time", "rate")
@@ -78,13 +79,28 @@ def connect(exchange: str, *, symbol: str, base_url: str | None = None) -> Any:
         raise ValueError(f"unknown exchange {exchange!r}; ccxt knows {len(ccxt.exchanges)}, for example binance, okx")
     kind = "linear" if ":" in symbol else "spot"
     options = {"fetchMarkets": {"types": [kind]}, "fetchCurrencies": False}
-    client = getattr(ccxt, exchange)({"enableRateLimit": True, "timeout": 30_000, "options": options})
+    client = getattr(ccxt, exchange)({"enableRateLimit": True, "timeout": int(TIMEOUT_S * 1000), "options": options})
     if not client.has.get("fetchOHLCV"):
         raise ValueError(f"exchange {exchange!r} serves no candles")
     client.has["fetchCurrencies"] = False
+    client.session.hooks["response"].append(_require_json)
     if base_url is not None:
         client.urls["api"] = _moved(client.urls["api"], base_url)
     return client
+
+
+def _require_json(response: Any, **_: Any) -> None:
+    """Raise as for a broken connection where a good answer is no JSON: ccxt reads it as one without any rows."""
+    import ccxt
+
+    if not response.ok:
+        return
+    try:
+        response.json()
+        return
+    except ValueError:
+        said = ValueError(f"an answer that is no JSON: {response.text[:80]!r}")
+    raise ccxt.NetworkError(response.url) from said
 
 
 def _moved(urls: Any, base_url: str) -> Any:

@@ -143,7 +143,8 @@ def build_server(*, pool: Pool | None = None, handouts: Handouts | None = None) 
         """Run Python code in a fresh process with numpy, scipy, pandas, statsmodels and pricing; return its result.
 
         Limits: 5 s of processor time, 512 MB of memory, 64 threads, 64 KiB of output, 1 MiB and 100,000 values of
-        result. At most two calls of a task run at a time; others wait. `usage` is in seconds and bytes.
+        result. At most two calls of a task run at a time; others wait. `usage` is in seconds and bytes. For example
+        `{"code": "result = sum(data) / len(data)", "data": [1.5, 2, 4]}`.
         """
         call = caller.current()
         grant = call.grant

@@ -167,7 +167,8 @@ class TradingTools:
     def cancel_order(self, client_order_id: AnyOrderId) -> OrderReport:
         """Cancel an order that waits; what it has bought or sold so far stays.
 
-        Quantities are shares, contracts or coins; prices are USD a share or coin, fees USD.
+        Quantities are shares, contracts or coins; prices are USD a share or coin, fees USD. For example
+        `{"client_order_id": "a"}`.
         """
         with self._desk.lock:
             account = self._desk.execute({"name": "cancel", "arguments": {"client_order_id": client_order_id}})
@@ -192,7 +193,8 @@ class TradingTools:
         """Exercise American options that are held, at the account's clock: shares change hands at the strike.
 
         Listed options are American; simulated ones are European and are exercised by themselves on their last day,
-        when they are in the money. Sold ones are assigned in the same ways. Money is USD.
+        when they are in the money. Sold ones are assigned in the same ways. Money is USD. For example
+        `{"ticker": "AAPL", "expiration": "2013-03-16", "strike": 450, "option_type": "call", "quantity": 1}`.
         """
         arguments = {
             "ticker": ticker.strip().upper(),

@@ -26,8 +26,8 @@ NAMES = tuple(name for name in registry.DATASETS if not isinstance(registry.get(
 COUNTS = {"crypto": 2}
 """Cases drawn a dataset; 30 where nothing is said."""
 
-CALIBRATED = tuple(name for name in NAMES if name != "crypto")
-"""Datasets whose perfect reply is worth 100. Crypto is measured around zero and calibrated in its own tests."""
+BOUNDED = tuple(name for name in NAMES if name != "crypto")
+"""Datasets whose values lie in [0, 100]. Crypto is measured around zero."""
 
 
 def fresh_draw(name: str, *, seed: int = 1, count: int | None = None) -> list[Case]:
@@ -84,7 +84,7 @@ def test_a_task_is_complete_and_json(name: str) -> None:
         assert isinstance(json.dumps(case.open().opening(), allow_nan=False), str)
 
 
-@pytest.mark.parametrize("name", CALIBRATED)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_oracle_has_100_on_every_task(name: str, seed: int) -> None:
     for case in drawn(name, seed=seed):
@@ -93,7 +93,7 @@ def test_the_oracle_has_100_on_every_task(name: str, seed: int) -> None:
         assert score.passed, case.task.task_id
 
 
-@pytest.mark.parametrize("name", CALIBRATED)
+@pytest.mark.parametrize("name", BOUNDED)
 @pytest.mark.parametrize("null", sorted(NULL_FAMILY))
 def test_the_null_family_scores_at_most_1_and_passes_nothing(name: str, null: str) -> None:
     rng = random.Random(null)
@@ -162,7 +162,7 @@ def test_no_reply_breaks_a_session_or_earns_anything(name: str) -> None:
             assert math.isfinite(score.value)
             json.dumps([dict(score.details), score.reason], allow_nan=False, ensure_ascii=False).encode()
             assert not score.passed
-            if name in CALIBRATED:
+            if name in BOUNDED:
                 assert score.value <= 1.0, (case.task.task_id, reply[:80])
 
 
@@ -194,7 +194,7 @@ def gold_fragments(reply: str) -> Iterator[str]:
     yield from re.findall(r"-?[0-9]+\.[0-9]{5,}", reply)
 
 
-@pytest.mark.parametrize("name", CALIBRATED)
+@pytest.mark.parametrize("name", BOUNDED)
 def test_the_gold_answer_is_never_sent(name: str) -> None:
     for case in drawn(name):
         sent = "\n".join(messages(case))

@@ -48,6 +48,36 @@ def test_a_judge_that_compares_texts_loses_the_surface_forms():
     assert found == surfaces | {("paraphrase", name) for name in validity.PARAPHRASES}
 
 
+class Marked:
+    """A session whose score is moved by some points where anything was traded."""
+
+    def __init__(self, session, points):
+        self.session, self.points, self.opening, self.oracle = session, points, session.opening, session.oracle
+        self.traded = False
+
+    def reply(self, text):
+        self.traded |= "exposures" in text
+        return self.session.reply(text)
+
+    def score(self):
+        score = self.session.score()
+        return dataclasses.replace(score, value=score.value + self.points * self.traded)
+
+
+@pytest.mark.parametrize(("points", "ok"), [(0.0, True), (-4.0, True), (-6.0, False)])
+def test_in_markets_the_informed_reply_has_to_be_worth_all_there_is(points, ok):
+    (case,) = registry.get("crypto").draw(seed=1, count=1, options={"windows": 2, "bars": 3})
+    played = dataclasses.replace(case, open=lambda: Marked(case.open(), points))
+    (row,) = [row for row in validity.findings(validity.MARKETS, [played]) if row.kind == "surface"]
+    assert (row.reply, row.tasks, row.mean, row.ok) == ("as it is", 1, pytest.approx(100.0 + points), ok)
+
+
+def test_a_declared_strategy_is_not_asked_to_have_all_there_is():
+    (case,) = registry.get("crypto").draw(seed=1, count=1, options={"windows": 2, "bars": 3})
+    declared = dataclasses.replace(case, task=dataclasses.replace(case.task, answer_schema={"type": "object"}))
+    assert {row.kind for row in validity.findings(validity.MARKETS, [declared])} == {"null", "injection"}
+
+
 def test_a_judge_that_obeys_is_found_by_the_orders():
     found = wrong(lambda reply, gold: 100.0 if validity.ORDER in reply or reply == gold else 0.0)
     assert {("injection", "order to the judge"), ("injection", "order beside the question")} <= found

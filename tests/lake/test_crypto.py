@@ -83,8 +83,11 @@ def test_order_books_are_snapshots_that_add_up(server: str, tmp_path: Path, caps
         lake_of(tmp_path).order_books.known("BTC/USDT", as_of=date(2024, 3, 4))
 
 
-@pytest.mark.parametrize("mood", ["busy", "broken", "cut"])
-def test_a_moody_exchange_is_asked_for_its_book_again(server: str, mood: str) -> None:
+@pytest.mark.parametrize("mood", [403, 429, 503, "cut", "half", "garbage", "slow"])
+def test_a_moody_exchange_is_asked_for_its_book_again(
+    server: str, monkeypatch: pytest.MonkeyPatch, mood: int | str
+) -> None:
+    monkeypatch.setattr(exchange, "TIMEOUT_S", 0.4)
     Exchange.plan = [mood, mood]
     assert exchange.read_book("binance", symbol="BTC/USDT", base_url=server).bids[0] == (40000.1, 0.5)
     assert len(Exchange.asked) == 3

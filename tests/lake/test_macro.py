@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -29,6 +30,8 @@ class Fred(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         mood = self.plan.pop(0) if self.plan else 200
+        if mood == "slow":
+            time.sleep(0.6)
         body = self.files.get(self.path.partition("id=")[2])
         content = "<html>" if mood == "garbage" else body or ""
         if mood == "short":
@@ -54,8 +57,8 @@ def url() -> Iterator[str]:
     web.server_close()
 
 
-def pull(path: Path, series: str, url: str, now: datetime = NOW) -> macro.Pulled:
-    return macro.pull(path, series, base_url=url, now=now, back_off_s=0.01)
+def pull(path: Path, series: str, url: str, now: datetime = NOW, **options: float) -> macro.Pulled:
+    return macro.pull(path, series, base_url=url, now=now, back_off_s=0.01, **options)
 
 
 def lake_of(path: Path) -> Any:
@@ -125,10 +128,20 @@ def test_a_file_that_is_wrong_is_named_with_its_row(tmp_path: Path, text: str, m
         lake_of(tmp_path)
 
 
-@pytest.mark.parametrize("mood", [429, 503, "cut", "garbage", "short"])
+@pytest.mark.parametrize("mood", [429, 503, "cut", "garbage", "short", "slow"])
 def test_a_busy_server_is_asked_again_until_its_answer_is_whole(url: str, tmp_path: Path, mood: int | str) -> None:
     Fred.plan = [mood, mood]
-    assert pull(tmp_path, "DTB3", url).rows == 3
+    assert pull(tmp_path, "DTB3", url, timeout_s=0.3).rows == 3
+    assert Fred.plan == []
+
+
+def test_a_reordered_answer_makes_the_same_series(url: str, tmp_path: Path) -> None:
+    pull(tmp_path / "a", "DTB3", url)
+    head, *rows = DAILY.splitlines()
+    Fred.files["DTB3"] = "\n".join([head, *reversed(rows), ""])
+    pull(tmp_path / "b", "DTB3", url)
+    first, second = (lake_of(tmp_path / name).rates.known("DTB3", as_of=date(2024, 3, 28)) for name in "ab")
+    assert first == second and len(first) == 3
 
 
 def test_a_refusal_a_wrong_file_and_a_wrong_name_are_told(url: str, tmp_path: Path) -> None:

@@ -6,9 +6,11 @@ import gzip
 import http.server
 import json
 import threading
+import time
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -113,6 +115,26 @@ def test_answers_are_kept_and_the_sec_is_told_whom_to_contact(site: Sec, client:
         sec.LiveFacts(client).known("AAPL", as_of=date(2024, 1, 2))
     assert len(site.requests) == 3
     assert {agent for _, agent in site.requests} == {"traderbench me@example.com"}
+
+
+def test_two_requests_begin_at_least_the_pause_apart_and_what_is_kept_waits_for_nothing(
+    client: sec.SecClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The oracle is the SEC's rule of ten requests a second, on a clock that moves by what is slept alone."""
+    now, waited = [100.0], []
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        now[0] += seconds
+
+    monkeypatch.setattr(sec, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep, time=time.time))
+    client.tickers()
+    client.submissions("0000320193")
+    now[0] += 0.5 * sec.PAUSE_S
+    client.company_facts("0000320193")
+    client.tickers()
+    assert waited == pytest.approx([0.0, sec.PAUSE_S, 0.5 * sec.PAUSE_S])
+    assert sec.PAUSE_S >= 0.1
 
 
 def test_no_answer_is_an_error_that_names_the_address_and_nothing_is_kept(

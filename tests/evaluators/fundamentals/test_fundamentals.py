@@ -1,4 +1,4 @@
-"""Every gold answer is computed a second time; what is drawn is spread, dated, fresh, and told by no table."""
+"""Every gold answer is computed a second time; what is drawn is spread, dated and fresh."""
 
 from __future__ import annotations
 
@@ -200,27 +200,6 @@ def test_neither_the_answer_nor_the_ticker_beyond_the_text_is_in_the_message() -
         message = case.open().opening()
         assert case.task.servers and "context" not in message and "ticker" not in message
         assert case.open().oracle().removeprefix("Final answer: ").rstrip("0") not in json.dumps(message)
-
-
-def table_of(seeds: range) -> dict[str, str]:
-    cases = [case for seed in seeds for case in DATASET.draw(seed=seed, count=len(TEMPLATES), options={})]
-    return {case.task.question: case.open().oracle() for case in cases}
-
-
-def recurring(known: dict[str, str], seeds: range) -> float:
-    """Return the share of new tasks that a table of questions, or the commonest answer of a family, gets right."""
-    cases = [case for seed in seeds for case in DATASET.draw(seed=seed, count=len(TEMPLATES), options={})]
-    right = [known.get(case.task.question) == case.open().oracle() for case in cases]
-    return sum(right) / len(right)
-
-
-def test_a_table_of_former_seeds_knows_hardly_anything_of_new_ones() -> None:
-    assert recurring(table_of(range(12)), range(500, 503)) <= 0.05
-
-
-@pytest.mark.campaign
-def test_a_table_of_200_seeds_knows_hardly_anything_of_new_ones() -> None:
-    assert recurring(table_of(range(200)), range(500, 520)) <= 0.05
 
 
 def pulled(folder: Path) -> LakeSettings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler
 from typing import Any, ClassVar
@@ -59,16 +60,24 @@ BOOK = {
     "bids": [["40000.10", "0.5"], ["40000.00", "1.5"]],
     "asks": [["40000.20", "0.25"], ["40001.00", "2"]],
 }
+MOODS: dict[int, Any] = {
+    403: "<html>Forbidden</html>",
+    429: {"code": -1003, "msg": "Too many requests."},
+    503: "Service Unavailable",
+}
+SLOW_S = 1.0
 
 
 class Exchange(BaseHTTPRequestHandler):
-    """Public end points of the kline API; ``plan`` lists what befalls the next candle requests.
+    """Public end points of the kline API.
 
-    ``manner`` is how candles are cut to a page: the first of the range that is asked for, its ``newest 100``, or the
-    ``last 720`` of all, whatever is asked for.
+    ``plan`` lists what befalls the next requests for candles, rates and books: a status, ``slow``, or an answer that
+    never comes (``cut``), breaks off (``half``) or is no JSON (``garbage``). ``manner`` is how candles are cut to a
+    page: the first of the range that is asked for, ``backwards``, its ``newest 100``, or the ``last 720`` of all,
+    whatever is asked for.
     """
 
-    plan: ClassVar[list[str]] = []
+    plan: ClassVar[list[int | str]] = []
     manner: ClassVar[str] = "first"
     lost: ClassVar[set[int]] = set()
     asked: ClassVar[list[str]] = []
@@ -83,7 +92,8 @@ class Exchange(BaseHTTPRequestHandler):
         name = url.path.rsplit("/", 1)[1]
         if name in ("klines", "fundingRate", "depth"):
             type(self).asked.append(self.path)
-            if type(self).plan and (mood := type(self).plan.pop(0)):
+            mood = type(self).plan.pop(0) if type(self).plan else 200
+            if mood != 200:
                 return self.fail(mood)
         answers = {
             "time": lambda: {"serverTime": NOW},
@@ -95,12 +105,16 @@ class Exchange(BaseHTTPRequestHandler):
         self.answer(200, answers[name]())
         return None
 
-    def fail(self, mood: str) -> None:
-        if mood == "busy":
-            self.answer(429, {"code": -1003, "msg": "Too many requests."})
-        elif mood == "broken":
-            self.answer(503, "Service Unavailable")
+    def fail(self, mood: int | str) -> None:
+        if isinstance(mood, int):
+            self.answer(mood, MOODS[mood])
+        elif mood == "half":
+            self.answer(200, [kline(LISTED)], lost=20)
+        elif mood == "garbage":
+            self.answer(200, "<html>busy")
         else:
+            if mood == "slow":
+                threading.Event().wait(SLOW_S)
             self.connection.close()
 
     def klines(self, query: dict[str, str]) -> list[Any]:
@@ -112,6 +126,8 @@ class Exchange(BaseHTTPRequestHandler):
             times = [time for time in times if time < start + limit * HOUR][-100:]
         if type(self).manner == "last 720":
             times = [NOW // HOUR * HOUR - back * HOUR for back in range(720)][::-1]
+        if type(self).manner == "backwards":
+            times = times[::-1]
         return [kline(time) for time in times if time not in type(self).lost]
 
     def funding(self, query: dict[str, str]) -> list[Any]:
@@ -122,10 +138,11 @@ class Exchange(BaseHTTPRequestHandler):
             {"symbol": "BTCUSDT", "fundingTime": t + 3, "fundingRate": "0.00010000", "markPrice": "1"} for t in times
         ]
 
-    def answer(self, status: int, body: Any) -> None:
+    def answer(self, status: int, body: Any, *, lost: int = 0) -> None:
         content = (body if isinstance(body, str) else json.dumps(body)).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content)
+        self.wfile.write(content[: len(content) - lost])
+        self.close_connection = bool(lost)

@@ -65,7 +65,7 @@ def test_a_second_pull_asks_for_nothing_that_is_there(server: str, tmp_path: Pat
 
 
 def test_a_pull_goes_on_after_being_cut_off(server: str, tmp_path: Path) -> None:
-    Exchange.plan = [""] + ["broken"] * exchange.ATTEMPTS
+    Exchange.plan = [200, *[503] * exchange.ATTEMPTS]
     with pytest.raises(ConnectionError, match="binance failed 6 times"):
         exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", base_url=server)
     assert [path.name for path in sorted((tmp_path / "binance").rglob("*.parquet"))] == ["2024-01.parquet"]
@@ -74,11 +74,47 @@ def test_a_pull_goes_on_after_being_cut_off(server: str, tmp_path: Path) -> None
     assert done.sha256 == fresh.sha256
 
 
-def test_a_moody_exchange_is_asked_again(server: str, tmp_path: Path) -> None:
-    Exchange.plan = ["busy", "broken", "cut"]
-    pulled = exchange.pull(tmp_path, **BITCOIN, since="2024-01-10", until="2024-02-01", base_url=server)
-    assert pulled.rows == 528
-    assert len(Exchange.asked) == 4
+JANUARY = {"since": "2024-01-10", "until": "2024-02-01"}
+
+
+@pytest.mark.parametrize("mood", [403, 429, 503, "cut", "half", "garbage", "slow"])
+def test_a_moody_exchange_is_asked_again_until_its_answer_is_whole(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mood: int | str
+) -> None:
+    monkeypatch.setattr(exchange, "TIMEOUT_S", 0.4)
+    Exchange.plan = [mood, mood]
+    pulled = exchange.pull(tmp_path, **BITCOIN, **JANUARY, base_url=server)
+    assert len(Exchange.asked) == 3
+    np.testing.assert_array_equal(
+        exchange.load(tmp_path, **BITCOIN).time, np.arange(LISTED, LISTED + 528 * HOUR, HOUR) / 1000.0
+    )
+    assert pulled.missing == ()
+
+
+@pytest.mark.parametrize(
+    ("mood", "said"),
+    [
+        (403, "403 Forbidden"),
+        (429, "429 Too Many Requests"),
+        ("slow", "timed out"),
+        ("garbage", "no JSON: '<html>busy'"),
+    ],
+)
+def test_an_exchange_that_stays_so_is_an_error_that_says_what_it_said(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mood: int | str, said: str
+) -> None:
+    monkeypatch.setattr(exchange, "TIMEOUT_S", 0.4)
+    Exchange.plan = [mood] * exchange.ATTEMPTS
+    with pytest.raises(ConnectionError, match=f"binance failed 6 times, at last: .*{said}"):
+        exchange.pull(tmp_path, **BITCOIN, **JANUARY, base_url=server)
+    assert len(Exchange.asked) == exchange.ATTEMPTS
+
+
+def test_a_reordered_answer_makes_the_same_months(server: str, tmp_path: Path) -> None:
+    forwards = exchange.pull(tmp_path / "a", **BITCOIN, **JANUARY, base_url=server)
+    Exchange.manner = "backwards"
+    backwards = exchange.pull(tmp_path / "b", **BITCOIN, **JANUARY, base_url=server)
+    assert backwards.sha256 == forwards.sha256 and backwards.rows == 528
 
 
 def test_the_rate_limit_of_the_client_is_on() -> None:
