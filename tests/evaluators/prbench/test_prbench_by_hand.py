@@ -113,3 +113,9 @@ def test_points_are_clipped_shares_of_what_can_be_earned_in_all_and_by_category(
 
 def test_three_quarters_pass_and_every_task_is_asked_on_the_day_of_its_publication() -> None:
     assert (DATASET.pass_mark, DATASET.as_of) == (75.0, date(2025, 11, 30))
+
+
+def test_two_turns_are_a_conversation(tmp_path: Path) -> None:
+    (item,) = items(tmp_path, row(response_0="Yes.", prompt_1="Second?"))
+    turns = [{"role": "user", "content": " First? "}, {"role": "assistant", "content": "Yes."}]
+    assert item.question == "Second?" and item.context == {"conversation": turns}
