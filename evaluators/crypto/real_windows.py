@@ -81,8 +81,8 @@ def places(path: str, *, decisions: int, every: int | None, rules: Rules) -> lis
     if not possible:
         raise ValueError(
             f"path {path!r} holds no stretch of candles that is long enough for a window of {decisions} decisions and "
-            f"{WARMUP_BARS} bars before it (the longest has {longest} bars); give longer candles, or leave path out for "
-            "simulated markets"
+            f"{WARMUP_BARS} bars before it (the longest has {longest} bars); give longer candles, or leave path out "
+            "for simulated markets"
         )
     return possible
 
