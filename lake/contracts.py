@@ -20,6 +20,8 @@ from lake.sample import Lake
 SIMULATED_VOLUME = 2_000.0
 """Contracts a day of each simulated option."""
 _LEAST_YEARS = 1e-6
+_LEAST_ROWS = 16
+"""One compiled program for an option alone and for its closes of three weeks."""
 
 
 class Contract(NamedTuple):
@@ -178,12 +180,11 @@ def _simulated(lake: Lake, ticker: str, wanted: Sequence[tuple[Contract, date]])
     rows = [(contract, day, market) for contract, day in wanted if (market := markets[day]) is not None]
     if not rows:
         return [None] * len(wanted)
-    spot, rate, now, long_run = (
-        padded(np.array(column, float)) for column in zip(*(market for _, _, market in rows), strict=True)
-    )
-    strike = padded(np.array([contract.strike for contract, _, _ in rows]))
-    years = padded(np.array([max((contract.expiration - day).days, 0) / 365 for contract, day, _ in rows]))
-    is_call = padded(np.array([contract.is_call for contract, _, _ in rows]))
+    columns = [np.array(column, float) for column in zip(*(market for _, _, market in rows), strict=True)]
+    columns.append(np.array([contract.strike for contract, _, _ in rows]))
+    columns.append(np.array([max((contract.expiration - day).days, 0) / 365 for contract, day, _ in rows]))
+    spot, rate, now, long_run, strike, years = (padded(column, least=_LEAST_ROWS) for column in columns)
+    is_call = padded(np.array([contract.is_call for contract, _, _ in rows]), least=_LEAST_ROWS)
     alive = np.maximum(years, _LEAST_YEARS)
     variance = chains.reverting_variance(now, long_run, alive)
     volatility = chains.ssvi_volatility(np.log(strike / (spot * np.exp(rate * alive))), variance, alive)
@@ -191,8 +192,8 @@ def _simulated(lake: Lake, ticker: str, wanted: Sequence[tuple[Contract, date]])
         spot=spot, strike=strike, time_to_expiry=years, rate=rate, volatility=volatility, is_call=is_call
     )
     halves = np.maximum(chains.LEAST_HALF_SPREAD, chains.HALF_SPREAD_VOLATILITY * np.asarray(priced.vega))
-    columns = np.asarray(priced.price), halves, volatility, spot, rate, years
-    table = zip(*(column.tolist() for column in columns), strict=True)
+    told = np.asarray(priced.price), halves, volatility, spot, rate, years
+    table = zip(*(column.tolist() for column in told), strict=True)
     made = (
         Quote(
             max(mid - half, 0.0) or None, mid + half, mid, SIMULATED_VOLUME, implied, price, yearly, time,
