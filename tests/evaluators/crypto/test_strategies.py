@@ -182,7 +182,7 @@ def test_funding_of_the_folder_is_carried_and_its_absence_is_said(tmp_path: Path
     times = np.loadtxt(gzip.open(path), delimiter=",", skiprows=1)[:, 0]
     rows = [f"{time:.0f},{0.0001 * (number + 1):.6f}" for number, time in enumerate(times[:200:8])]
     (tmp_path / "THING_funding_rate.csv").write_text("\n".join(["timestamp,funding_rate", *rows]))
-    other, thing = stretches(str(tmp_path), bars=WARMUP_BARS + 2)
+    other, thing = stretches(str(tmp_path))
     assert other.label.startswith("OTHER") and not other.market.funding_rate.any()
     np.testing.assert_allclose(thing.market.funding_rate[[0, 8, 16]], [1e-4, 2e-4, 3e-4])
     assert np.count_nonzero(thing.market.funding_rate) == 25
