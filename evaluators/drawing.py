@@ -18,7 +18,7 @@ Name = TypeVar("Name", bound=str)
 def without_collection() -> Iterator[None]:
     """Stop the collector of cycles for the time; as a decorator, too.
 
-    What is drawn stays, and the collector would pass over all of it time and again: a seventh of a long draw.
+    What is drawn stays, and the collector would pass over all of it time and again: a tenth to a fifth of a long draw.
     """
     was_on = gc.isenabled()
     gc.disable()
