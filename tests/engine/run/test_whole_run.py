@@ -376,13 +376,14 @@ def test_a_tool_grant_tells_the_agent_neither_the_seed_nor_the_config(played):
 
 @pytest.mark.ray
 @pytest.mark.campaign
-def test_the_first_run_of_a_newcomer_shows_every_section_and_calls_all_six_servers(quick):
+def test_the_first_run_of_a_newcomer_shows_every_section_and_calls_the_servers_that_quant_has_a_use_for(quick):
     result, out = quick["ray"]
     assert set(result["sections"]) == set(SECTIONS)
     assert result["overall"]["total"] >= 20
     assert min(section["total"] for section in result["sections"].values()) >= 3
     assert result["unscored"] == 0
-    assert min(result["tool_calls"].values()) >= 1, result["tool_calls"]
+    called = {name for name, calls in result["tool_calls"].items() if calls}
+    assert len(result["tool_calls"]) == 6 and called == {"edgar", "sandbox", "options", "risk"}
     assert json.loads((out / "manifest.json").read_text())["config"]["execution"]["backend"] == "ray"
 
 
